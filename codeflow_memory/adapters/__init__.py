@@ -1,0 +1,1 @@
+"""Everything outside the database: git, secrets, stems, older stores, repositories' guidance."""

@@ -1,0 +1,113 @@
+"""Wiring, once: the stores, the pool and the rate limits become one ASGI application."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from litestar import Litestar
+from litestar.di import Provide
+from litestar.types import ASGIApp, ControllerRouterHandler
+
+from codeflow_memory import __version__
+from codeflow_memory.domain.access import Access
+from codeflow_memory.http import (
+    admin,
+    batch,
+    graph,
+    health,
+    memories,
+    projects,
+    repositories,
+    runs,
+    search,
+    selections,
+    verification,
+)
+from codeflow_memory.http.admission import EdgePolicy, origins_of
+from codeflow_memory.http.bodies import StrictRequest
+from codeflow_memory.http.caller import Callers, Stores, provide_change
+from codeflow_memory.http.docs_page import docs_policy
+from codeflow_memory.http.edge import Edge
+from codeflow_memory.http.openapi import PATH as DOCS
+from codeflow_memory.http.openapi import openapi_config
+from codeflow_memory.http.pool import Pool
+from codeflow_memory.http.problems import exception_handlers
+from codeflow_memory.http.rate import Rate, RateLimits, Rates
+from codeflow_memory.settings import Settings
+
+THREADS = 4
+WAITING = 256
+"""Requests that may wait for a thread before the answer is ``busy``."""
+
+MINUTE = 60
+QUARTER_HOUR = 15 * MINUTE
+
+ROUTES: tuple[ControllerRouterHandler, ...] = (
+    *admin.ROUTES,
+    *repositories.ROUTES,
+    *projects.ROUTES,
+    *runs.ROUTES,
+    *memories.ROUTES,
+    *batch.ROUTES,
+    *search.ROUTES,
+    *selections.ROUTES,
+    *graph.ROUTES,
+    *verification.ROUTES,
+    *health.ROUTES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What an application is made from.
+
+    Args:
+        stores: The tenants that it serves.
+        settings: The operator's configuration.
+        hosts: Every ``Host`` value that is served.
+        new_id: Makes request ids.
+        fixed: The caller of an application inside this process, in place of tokens and limits.
+    """
+
+    stores: Stores
+    settings: Settings
+    hosts: Iterable[str]
+    new_id: Callable[[], str]
+    fixed: Callable[[], Access] | None = None
+
+
+def create_app(wiring: Wiring) -> ASGIApp:
+    """Return the whole application, its edge around it."""
+    hosts = frozenset(wiring.hosts)
+    policy = EdgePolicy(hosts, origins_of(hosts), content_policies={DOCS: docs_policy()})
+    return Edge(create_litestar(wiring), policy, wiring.new_id)
+
+
+def create_litestar(wiring: Wiring) -> Litestar:
+    """Return the application without its edge."""
+    pool = Pool(threads=THREADS, waiting=WAITING)
+    limits = None if wiring.fixed else RateLimits(_rates(wiring.settings), time.monotonic)
+    callers = Callers(wiring.stores, pool, limits, wiring.fixed)
+    return Litestar(
+        route_handlers=ROUTES,
+        dependencies={
+            "pool": Provide(lambda: pool, sync_to_thread=False),
+            "call": Provide(callers.call),
+            "change": Provide(provide_change),
+        },
+        guards=[callers.guard],
+        exception_handlers=exception_handlers(),
+        logging_config=None,
+        request_class=StrictRequest,
+        openapi_config=openapi_config(title="Code Flow Memory", version=__version__),
+        on_shutdown=[pool.close],
+    )
+
+
+def _rates(settings: Settings) -> Rates:
+    limits = settings.limits
+    return Rates(
+        token=Rate(limits.requests_per_minute_token, MINUTE),
+        tenant=Rate(limits.requests_per_minute_tenant, MINUTE),
+        failed_sign_in=Rate(limits.failed_sign_ins, QUARTER_HOUR),
+    )

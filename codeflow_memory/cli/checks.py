@@ -1,0 +1,241 @@
+"""The checks of ``doctor``, each with its fix. None of them changes or makes anything."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from codeflow_memory.cli import stores
+from codeflow_memory.cli.context import TOKEN, read_token, served_url
+from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.services.recomputation import SAMPLE, recompute
+from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.settings import FILE, Settings, load
+from codeflow_memory.storage import audit
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home
+
+_OTHERS = 0o077
+_KEY_BYTES = 32
+_SHOWN = 3
+"""Examples of one finding."""
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, how it is, and what to do about it."""
+
+    name: str
+    state: State
+    detail: str
+    fix: str | None = None
+
+    def fields(self) -> dict[str, object]:
+        """Return the check as JSON values."""
+        return asdict(self)
+
+
+def folder(home: Home) -> Iterator[Check]:
+    """Check that the home is its owner's alone."""
+    mode = stat.S_IMODE(home.path.stat().st_mode)
+    if mode & _OTHERS:
+        yield Check(
+            "home", State.WARNING, f"others may enter it (mode {mode:o})", f"chmod 700 {home.path}"
+        )
+    else:
+        yield Check("home", State.OK, str(home.path))
+
+
+def modes(home: Home) -> Iterator[Check]:
+    """Check that no file that this program made can be read by others."""
+    open_files = [
+        path.relative_to(home.path).as_posix()
+        for path in _own_files(home)
+        if stat.S_IMODE(path.lstat().st_mode) & _OTHERS
+    ]
+    if open_files:
+        yield Check(
+            "modes", State.WARNING, f"others may use {_few(open_files)}", "chmod go= those files"
+        )
+    else:
+        yield Check("modes", State.OK, "files are their owner's alone")
+
+
+def key(home: Home) -> Iterator[Check]:
+    """Check that the home key is there."""
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+    path = home.path / "key"
+    if credentials and (Path(credentials) / "codeflow-key").is_file():
+        path = Path(credentials) / "codeflow-key"
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        fault = bool(home.tenants())
+        state = State.FAULT if fault else State.WARNING
+        fix = "restore it from a backup of this home" if fault else "`codeflow-memory up` makes it"
+        yield Check("key", state, "there is none", fix)
+        return
+    if size == _KEY_BYTES:
+        yield Check("key", State.OK, f"{size} bytes")
+    else:
+        yield Check(
+            "key", State.FAULT, f"{size} bytes, not {_KEY_BYTES}", "restore it from a backup"
+        )
+
+
+def locks(home: Home) -> Iterator[Check]:
+    """Check who uses the home."""
+    url = served_url(home)
+    yield Check("server", State.OK, f"serves {url}" if url else "none runs")
+    if not (home.path / "lock").exists():
+        return
+    try:
+        with home.shared():
+            pass
+    except CodeflowError as error:
+        yield Check("lock", State.WARNING, str(error), "wait until it is done, then look again")
+
+
+def configuration(home: Home) -> Iterator[Check]:
+    """Check the configuration and the folders that it lists."""
+    settings = _settings(home)
+    if isinstance(settings, str):
+        yield Check("configuration", State.FAULT, settings, f"correct {FILE}")
+        return
+    yield Check(
+        "configuration", State.OK, f"{FILE} read" if (home.path / FILE).exists() else "none"
+    )
+    for root in settings.repositories.roots:
+        if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
+            yield Check(
+                "roots",
+                State.WARNING,
+                f"{root} cannot be read",
+                f"correct repositories.roots in {FILE}",
+            )
+
+
+def git_program(home: Home) -> Iterator[Check]:  # noqa: ARG001 - checks have one form
+    """Check that git is there."""
+    found = shutil.which("git")
+    if found is None:
+        detail = "not found: nothing is learned or verified"
+        yield Check("git", State.WARNING, detail, "install git and put it on PATH")
+    else:
+        yield Check("git", State.OK, found)
+
+
+def document(home: Home) -> Iterator[Check]:
+    """Check that no older document waits."""
+    if not os.path.lexists(home.path / LEGACY_DOCUMENT):
+        return
+    if home.database(LOCAL).exists():
+        yield Check(
+            "import",
+            State.FAULT,
+            f"{LEGACY_DOCUMENT} and the database both stand: only reads are served",
+            f"keep the one that is right and move the other out of {home.path}",
+        )
+    else:
+        yield Check(
+            "import",
+            State.WARNING,
+            f"{LEGACY_DOCUMENT} is not imported yet",
+            "codeflow-memory import-json --check, then without --check",
+        )
+
+
+def databases(home: Home, *, every: bool) -> Iterator[Check]:
+    """Check every tenant's database, and the home's token."""
+    settings = _settings(home)
+    slugs = home.tenants()
+    if not slugs:
+        yield Check("databases", State.WARNING, "none yet", "`codeflow-memory up` makes the first")
+    if isinstance(settings, str) or not slugs or not (home.path / "key").exists():
+        return
+    tenants = stores.tenants_of(home, settings)
+    try:
+        with home.shared():
+            for slug in slugs:
+                yield from _database(tenants, slug, every=every)
+            yield from _token(home, tenants)
+    except CodeflowError as error:
+        yield Check("databases", State.WARNING, str(error), "look again when it is done")
+    finally:
+        tenants.close()
+
+
+def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
+    name = f"database {slug}"
+    path = tenants.home.database(slug)
+    try:
+        store = tenants.get(slug)
+        with store.engine.read() as tx:
+            broken = audit.first_fault(tx, store.keys.audit_hash)
+            rows = audit.count(tx)
+        compared, drifts = recompute(store, sample=None if every else SAMPLE)
+    except CodeflowError as error:
+        fix = f"follow that for {path}; `codeflow-memory doctor` again then"
+        yield Check(name, State.FAULT, str(error), fix)
+        return
+    if broken is None:
+        yield Check(name, State.OK, f"sound; {rows} audit rows unbroken; {compared} entries agree")
+    else:
+        yield Check(
+            f"audit {slug}",
+            State.FAULT,
+            f"row {broken[0]}: {broken[1]}",
+            "compare with a backup: somebody changed the file",
+        )
+    if drifts:
+        found = _few([f"{d.what} of {d.where}" for d in drifts])
+        fix = "restore a backup, or export and import into a new home"
+        yield Check(f"index {slug}", State.FAULT, f"{len(drifts)} differ: {found}", fix)
+
+
+def _token(home: Home, tenants: Tenants) -> Iterator[Check]:
+    path = home.path / TOKEN
+    if not path.exists():
+        return
+    try:
+        stores.caller(tenants, read_token(path))
+    except CodeflowError:
+        yield Check(
+            "token",
+            State.WARNING,
+            f"the file {TOKEN} holds none that works",
+            f"remove {path}; `codeflow-memory up` makes a new one",
+        )
+    else:
+        yield Check("token", State.OK, f"the file {TOKEN} works")
+
+
+def _settings(home: Home) -> Settings | str:
+    try:
+        return load(home.path)
+    except CodeflowError as error:
+        return str(error)
+
+
+def _own_files(home: Home) -> Iterator[Path]:
+    names = ("key", TOKEN, "server", "lock", "ballast", FILE)
+    yield from (home.path / name for name in names if (home.path / name).exists())
+    yield from (home.path.glob("memory.*"))
+    tenants = home.path / "tenants"
+    if tenants.is_dir():
+        yield from (tenants, *tenants.glob("*"), *tenants.glob("*/memory.*"))
+
+
+def _few(names: list[str]) -> str:
+    rest = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,51 @@
+"""``doctor``: whether a home is sound; for each thing that is not, what to do."""
+
+from collections.abc import Callable, Iterator
+
+import rich_click as click
+
+from codeflow_memory.cli import checks, output
+from codeflow_memory.cli.checks import Check, State
+from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.exits import FAILED, OK, REVIEW
+from codeflow_memory.storage.home import Home
+
+_HOME: tuple[Callable[[Home], Iterator[Check]], ...] = (
+    checks.folder,
+    checks.modes,
+    checks.key,
+    checks.locks,
+    checks.configuration,
+    checks.git_program,
+    checks.document,
+)
+
+
+@click.command("doctor")
+@click.option("--all", "every", is_flag=True, help="Recompute every entry, not the last few.")
+@click.pass_obj
+def doctor(context: Context, *, every: bool) -> int:
+    """Check a home, beside a running server too; nothing is changed.
+
+    Exit with 1 when something is broken, with 7 when something should be looked at.
+    """
+    found = list(_found(context.local("doctor"), every=every))
+    if context.json:
+        output.print_json({"checks": [check.fields() for check in found]})
+    else:
+        rows = ((c.state, c.name, c.detail, c.fix) for c in found)
+        output.print_table(("STATE", "CHECK", "FOUND", "FIX"), rows)
+    states = {check.state for check in found}
+    if State.FAULT in states:
+        return FAILED
+    return REVIEW if State.WARNING in states else OK
+
+
+def _found(home: Home, *, every: bool) -> Iterator[Check]:
+    if not home.path.is_dir():
+        detail = f"{home.path} is no folder"
+        yield Check("home", State.FAULT, detail, "make it with `codeflow-memory up`")
+        return
+    for check in _HOME:
+        yield from check(home)
+    yield from checks.databases(home, every=every)

@@ -1,0 +1,169 @@
+"""``memory``: list, show, search and judge memories."""
+
+from typing import Any
+
+import rich_click as click
+
+from codeflow_memory.cli import output
+from codeflow_memory.cli.client import Client, Request, connected, pages, path
+from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.places import get_project, project_option, repo_option
+from codeflow_memory.domain.memory import Collection, Kind, Status
+
+TITLES = ("ID", "REV", "STATUS", "KIND", "TITLE")
+_COLLECTIONS = tuple(map(str, Collection))
+_KINDS = tuple(map(str, Kind))
+_STATUSES = tuple(map(str, Status))
+
+limit_option = click.option(
+    "--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="Items at most."
+)
+
+
+@click.command("list")
+@repo_option
+@project_option
+@click.option("--status", type=click.Choice(_STATUSES), default="accepted", show_default=True)
+@click.option("--collection", type=click.Choice(_COLLECTIONS), help="Who may see them.")
+@click.option("--kind", type=click.Choice(_KINDS), help="What they are.")
+@click.option("--tag", help="With this tag.")
+@click.option("--path", metavar="PATH", help="Which apply to this path.")
+@click.option("--cursor", help="Go on where an answer's next_cursor says.")
+@click.option("--jsonl", is_flag=True, help="Print all, a JSON document a line.")
+@limit_option
+@click.pass_obj
+def list_memories(
+    context: Context,
+    /,
+    repo: str | None,
+    project: str | None,
+    *,
+    jsonl: bool,
+    **query: Any,  # noqa: ANN401 - the options
+) -> None:
+    """List a project's memories, newest change first."""
+    with connected(context) as client:
+        found = get_project(client, project, repo)
+        request = Request("GET", path("projects", found["id"], "memories"), query)
+        if jsonl:
+            output.print_lines(pages(client, request))
+            return
+        answer = client.send(request)
+    if context.json:
+        output.print_json(answer)
+        return
+    output.print_table(TITLES, map(columns, answer["items"]))
+    if answer["next_cursor"]:
+        output.talk(f"more: --cursor {answer['next_cursor']}")
+
+
+@click.command("show")
+@click.argument("memory_id", metavar="ID")
+@click.option("--revision", type=click.IntRange(1), help="As it was then.")
+@click.pass_obj
+def show(context: Context, memory_id: str, revision: int | None) -> None:
+    """Show one memory."""
+    at = () if revision is None else ("revisions", str(revision))
+    with connected(context) as client:
+        memory = client.send(Request("GET", path("memories", memory_id, *at)))
+    if context.json:
+        output.print_json(memory)
+        return
+    print_memory(memory)
+
+
+@click.command("search")
+@click.argument("query", metavar="QUERY")
+@repo_option
+@project_option
+@click.option("--match", type=click.Choice(["literal"]), help="Exact words only.")
+@click.option("--kind", type=click.Choice(_KINDS), help="What they are.")
+@click.option("--collection", type=click.Choice(_COLLECTIONS), help="Who may see them.")
+@click.option("--path", metavar="PATH", help="Which apply to this path.")
+@click.option("--branch", metavar="NAME", help="Which apply to this branch.")
+@click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
+@limit_option
+@click.pass_obj
+def search(
+    context: Context,
+    /,
+    query: str,
+    repo: str | None,
+    project: str | None,
+    *,
+    jsonl: bool,
+    **narrowed: Any,  # noqa: ANN401 - the options
+) -> None:
+    """Find a project's accepted memories by their words."""
+    with connected(context) as client:
+        found = get_project(client, project, repo)
+        where = path("projects", found["id"], "memory", "search")
+        answer = client.send(Request("GET", where, {"q": query, **narrowed}))
+    if jsonl:
+        output.print_lines(answer["results"])
+    elif context.json:
+        output.print_json(answer)
+    else:
+        titles = ("ID", "REV", "SCORE", "TITLE")
+        output.print_table(
+            titles,
+            ((r["memory_id"], r["revision"], r["score"], r["title"]) for r in answer["results"]),
+        )
+
+
+@click.command("feedback")
+@click.argument("memory_id", metavar="ID")
+@click.option("--helpful/--unhelpful", required=True, default=None, help="Whether it helped.")
+@click.option("--note", help="Why.")
+@click.option("--selection", metavar="ID", help="The selection that gave it.")
+@click.option("--dry-run", is_flag=True, help="Change nothing.")
+@click.pass_obj
+def feedback(
+    context: Context,
+    memory_id: str,
+    note: str | None,
+    selection: str | None,
+    *,
+    helpful: bool,
+    dry_run: bool,
+) -> None:
+    """Say whether a memory helped; its trust follows."""
+    body = {"helpful": helpful, "note": note, "selection_id": selection}
+    given = {name: value for name, value in body.items() if value is not None}
+    with connected(context) as client:
+        memory = get_memory(client, memory_id)
+        if dry_run:
+            output.talk(f"{memory_id} would be judged")
+            return
+        answer = client.send(
+            Request("POST", path("memories", memory["id"], "feedback"), body=given)
+        )
+    if context.json:
+        output.print_json(answer)
+    else:
+        output.talk(f"{memory_id} has trust {answer['trust']}")
+
+
+def get_memory(client: Client, memory_id: str) -> dict[str, Any]:
+    """Return a memory as the caller sees it."""
+    return client.send(Request("GET", path("memories", memory_id)))
+
+
+def columns(memory: dict[str, Any]) -> tuple[object, ...]:
+    """Return a memory's row under `TITLES`."""
+    return (
+        memory["id"], memory["revision"], memory["status"], memory.get("kind"),
+        memory.get("title"),
+    )  # fmt: skip
+
+
+def print_memory(memory: dict[str, Any]) -> None:
+    """Print a memory for people: its title, its text, then what is known about it."""
+    click.echo(memory.get("title") or f"{memory['id']} was deleted")
+    if memory.get("body"):
+        click.echo(f"\n{memory['body']}\n")
+    shown = (
+        "id", "revision", "status", "collection", "kind", "trust", "tags", "paths", "branches",
+        "sources", "review_reason", "superseded_by", "author", "origin", "updated_at",
+    )  # fmt: skip
+    output.print_fields({name: memory.get(name) for name in shown})

@@ -1,0 +1,73 @@
+"""What commands print: JSON, JSON lines, or columns for people."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+_GAP = "  "
+_WIDEST = 72
+"""Characters of a cell; a longer one is cut, for JSON has it whole."""
+
+
+def to_json(value: object) -> str:
+    """Write one line of JSON, text as it is."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON document."""
+    click.echo(to_json(value))
+
+
+def print_lines(rows: Iterable[object]) -> None:
+    """Print each row as a JSON document on a line of its own, as it comes."""
+    for row in rows:
+        click.echo(to_json(row))
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under their titles, in columns; nothing where there is no row."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    if not cells:
+        return
+    table = [list(titles), *cells]
+    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
+    for row in table:
+        line = _GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def print_fields(fields: dict[str, Any]) -> None:
+    """Print names and values, one a line; what is absent or empty is left out."""
+    shown = {name: value for name, value in fields.items() if value not in (None, [], "")}
+    width = max((len(name) for name in shown), default=0)
+    for name, value in shown.items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        click.echo(f"{name.ljust(width)}{_GAP}{text}")
+
+
+def talk(sentence: str) -> None:
+    """Tell people something that is no data."""
+    click.echo(sentence, err=True)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before something that cannot be taken back.
+
+    Raises:
+        click.UsageError: Nobody is there to answer.
+        click.Abort: The answer is no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("nobody is there to confirm: repeat with --yes.")
+    click.confirm(question, abort=True, err=True)
+
+
+def _cell(value: object) -> str:
+    text = " ".join(str("" if value is None else value).split())
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"

@@ -1,0 +1,148 @@
+"""A local home for the time of one command: made when it may be, locked, opened, closed."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeflow_memory.adapters.secrets import parse_token
+from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.output import talk
+from codeflow_memory.domain.access import Access, Origin, Role
+from codeflow_memory.domain.errors import (
+    CodeflowError,
+    NotFoundError,
+    StoreUnusableError,
+    UnauthenticatedError,
+)
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import tokens
+from codeflow_memory.services.legacy_guard import guard_of
+from codeflow_memory.services.mutation import Operation
+from codeflow_memory.services.store import Store
+from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.services.tokens import NewToken
+from codeflow_memory.settings import Settings, load
+from codeflow_memory.storage import principals
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A home that this process uses."""
+
+    home: Home
+    settings: Settings
+    tenants: Tenants
+
+
+def clock(settings: Settings) -> Callable[[], int]:
+    """Return the program's clock: Unix microseconds, with the operator's shift."""
+    shift = settings.clock.offset_seconds * 1_000_000
+    return lambda: time.time_ns() // 1_000 + shift
+
+
+@contextmanager
+def opened(
+    context: Context, command: str, *, making: bool = False, roots: tuple[Path, ...] = ()
+) -> Iterator[Opened]:
+    """Use the local home that *context* names.
+
+    Args:
+        context: Names the home.
+        command: For the refusal when a server is meant.
+        making: Whether a home without its tenant `local` gets it; else it is not found.
+        roots: Folders that may be read beside those of the configuration: the user named them.
+
+    Raises:
+        NotFoundError: There is no home.
+        StoreUnusableError: An import, migration or restore holds it.
+    """
+    home = context.local(command)
+    if making:
+        make(home)
+    elif not home.path.is_dir():
+        raise NotFoundError("home", str(home.path))
+    settings = load(home.path)
+    with home.shared():
+        tenants = tenants_of(home, settings, roots)
+        try:
+            if making and not home.database(LOCAL).exists():
+                ensure_local(tenants)
+            yield Opened(home, settings, tenants)
+        finally:
+            tenants.close()
+
+
+def make(home: Home) -> None:
+    """Make *home*'s folder, and import an older document that waits in it: a first access."""
+    home.make()
+    if (home.path / LEGACY_DOCUMENT).exists() or (home.path / LEGACY_DOCUMENT).is_symlink():
+        # Its parser is needed once in the life of a home.
+        from codeflow_memory.services import legacy_import  # noqa: PLC0415
+
+        report = legacy_import.settle(home, now=clock(load(home.path)))
+        if report.outcome is legacy_import.Outcome.CONFLICT:
+            talk(f"{legacy_import.conflict()} [import-conflict]; until then only reads are served")
+
+
+def tenants_of(
+    home: Home, settings: Settings, roots: tuple[Path, ...] = (), *, migrating: bool = False
+) -> Tenants:
+    """Return the registry of *home*'s tenants."""
+    return Tenants(
+        home,
+        now=clock(settings),
+        roots=(*settings.repositories.roots, *roots),
+        guard_of=guard_of(home),
+        migrating=migrating,
+    )
+
+
+def ensure_local(tenants: Tenants) -> Store:
+    """Return the tenant `local`, made when it is missing; of two makers one wins."""
+    if not tenants.home.database(LOCAL).exists():
+        try:
+            return tenants.create(LOCAL)
+        except CodeflowError:
+            if not tenants.home.database(LOCAL).exists():
+                raise
+    return tenants.get(LOCAL)
+
+
+def caller(tenants: Tenants, token: str | None, tenant: str | None = None) -> Access:
+    """Return whom a command acts for: the token's principal, else the tenant's first owner.
+
+    Raises:
+        UnauthenticatedError: The token names nobody.
+        NotFoundError: There is no such tenant.
+    """
+    if token is None:
+        return owner(tenants.get(tenant or LOCAL))
+    parts = parse_token(token)
+    if parts is None:
+        raise UnauthenticatedError
+    if tenant not in {None, parts.tenant}:
+        raise NotFoundError("tenant", str(tenant))
+    try:
+        store = tenants.get(parts.tenant)
+    except NotFoundError:
+        raise UnauthenticatedError from None
+    return accesses.authenticate(store, parts.token_id, parts.secret)
+
+
+def owner(store: Store) -> Access:
+    """Return the access of a tenant's first owner, as who owns the home's files has it."""
+    with store.engine.read() as tx:
+        found = principals.first_owner(tx)
+        if found is None:
+            raise StoreUnusableError(store.engine.path.name, "no person owns its tenant")
+        return accesses.of_principal(store, tx, found.principal_id, Origin.USER)
+
+
+def owner_token(store: Store) -> str:
+    """Make a token of a tenant's first owner, for all that the owner may do."""
+    access = owner(store)
+    new = NewToken(access.principal_id, "user", Role.OWNER)
+    return str(tokens.create(store, access, new, Operation(None, ("first token",))).text)

@@ -1,0 +1,165 @@
+"""``up``: makes the home, its tenant `local` and a first token, and serves until SIGTERM."""
+
+import gc
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import rich_click as click
+
+from codeflow_memory.adapters.secrets import parse_token
+from codeflow_memory.cli import stores
+from codeflow_memory.cli.context import SERVER, TOKEN, Context
+from codeflow_memory.cli.output import print_json, talk
+from codeflow_memory.cli.stores import Opened
+from codeflow_memory.domain.ids import Ids
+from codeflow_memory.services.store import Store
+from codeflow_memory.settings import load
+from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.home import LOCAL, Home, sync_folder, write_private
+from codeflow_memory.storage.migrate import newest_version
+
+PORT = 8787
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a server begins with; ``token`` is set when it was just made."""
+
+    opened: Opened
+    token: str | None
+
+
+@click.command("up")
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free."
+)
+@click.option("--no-browser", is_flag=True, help="Accepted for scripts; no browser is opened.")
+@click.pass_obj
+def up(context: Context, host: str, port: int, *, no_browser: bool) -> None:  # noqa: ARG001 - see its help
+    """Make the home, its tenant and a first token, then serve until SIGTERM.
+
+    With --json the first line on stdout is {"url", "home", "tenant", "token"}; the token is in it
+    only when it was just made. It is kept in the file "token" of the home.
+    """
+    with started(context) as start:
+        serve(start, host, port, as_json=context.json)
+
+
+@contextmanager
+def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
+    """Own a home as its server: made, migrated, its older document imported, opened.
+
+    Args:
+        context: Names the home.
+        roots: Folders that may be read beside those of the configuration.
+
+    Raises:
+        StoreUnusableError: Another server owns it, or its database cannot be used.
+    """
+    home = context.local("up")
+    home.make()
+    with home.serving():
+        stores.make(home)
+        settings = load(home.path)
+        _migrate(home)
+        with home.shared():
+            tenants = stores.tenants_of(home, settings, roots)
+            try:
+                store = stores.ensure_local(tenants)
+                home.fill_ballast()
+                yield Start(Opened(home, settings, tenants), first_token(home, store))
+            finally:
+                tenants.close()
+
+
+def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
+    """Serve until a signal ends it; tell the address first.
+
+    Raises:
+        click.UsageError: Nothing can listen there.
+    """
+    # Imports the whole application and its server.
+    from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415
+    from codeflow_memory.http import server  # noqa: PLC0415
+
+    home, settings = start.opened.home, start.opened.settings
+    try:
+        listener = server.bind(_address(host), port)
+        hosts = server.own_hosts(listener, settings.server.hosts)
+    except ValueError as error:
+        raise click.UsageError(f"{error}: set server.hosts in the configuration.") from None
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    ids = Ids(stores.clock(settings), os.urandom)
+    app = create_app(Wiring(start.opened.tenants, settings, hosts, lambda: ids.new("req")))
+    (home.path / SERVER).write_text(listener.url, "utf-8")
+    # What was imported lives as long as the server: no collection need look at it again.
+    gc.freeze()
+    server.run(app, listener, ready=lambda url: _tell(start, url, as_json=as_json))
+
+
+def first_token(home: Home, store: Store) -> str | None:
+    """Make the first owner's token where the home keeps none that can work; return a new one."""
+    path = home.path / TOKEN
+    kept = path.read_text("ascii", "replace").strip() if path.is_file() else ""
+    if parse_token(kept) is not None:
+        return None
+    text = stores.owner_token(store)
+    temporary = path.with_name(f".{TOKEN}.{os.getpid()}")
+    write_private(temporary, f"{text}\n".encode("ascii"))
+    temporary.replace(path)
+    sync_folder(home.path)
+    return text
+
+
+def _migrate(home: Home) -> None:
+    """Bring older databases to the newest schema, with the home held alone."""
+    older = [slug for slug in home.tenants() if _is_older(home, slug)]
+    if not older:
+        return
+    with home.exclusive():
+        tenants = stores.tenants_of(home, load(home.path), migrating=True)
+        try:
+            for slug in older:
+                tenants.get(slug)
+        finally:
+            tenants.close()
+
+
+def _is_older(home: Home, slug: str) -> bool:
+    path = home.database(slug)
+    with path.open("rb") as file:
+        # Where SQLite keeps user_version; opening every tenant would cost each its schema.
+        version = int.from_bytes(file.read(64)[60:64], "big")
+    return version < newest_version() and Engine(path).versions()[1] < newest_version()
+
+
+def _address(host: str) -> str:
+    """Return the IP address of *host*.
+
+    Raises:
+        OSError: It has none.
+    """
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return str(found[0][4][0])
+
+
+def _tell(start: Start, url: str, *, as_json: bool) -> None:
+    home = start.opened.home
+    first = {"url": url, "home": str(home.path), "tenant": LOCAL}
+    if as_json:
+        print_json(first | ({} if start.token is None else {"token": start.token}))
+    else:
+        click.echo(url)
+        if start.token is not None:
+            talk(f"token of the first owner: {start.token}")
+        talk(f"home: {home.path}; its token is in the file {TOKEN}")
+        talk(f"next: codeflow-memory learn .   (documentation: {url}/schema; Ctrl-C ends)")
+    sys.stdout.flush()

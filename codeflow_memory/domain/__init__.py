@@ -1,0 +1,1 @@
+"""Rules and values: standard library only, no I/O, no clock, no randomness."""

@@ -1,0 +1,46 @@
+"""A manifest: the record of one selection, from which its context can be rebuilt for ever.
+
+It has two parts with a hash each. The *record* holds ids, revisions, numbers and hashes; the *free
+text* holds what could repeat words of an entry (the query, its terms, the reasons), and goes when
+an entry that the manifest lists is deleted. The manifest's own hash covers the record, the hash of
+the free text and the hash of the context, so it verifies with or without the free text.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codeflow_memory.domain.memory import canonical_json
+
+_NOT_HASHED = ("id", "created_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """SHA-256 of the free text, the context and the whole, 64 hex digits each."""
+
+    free: str
+    context: str
+    manifest: str
+
+
+def seal(record: Mapping[str, object], free: Mapping[str, object], context: str) -> Hashes:
+    """Hash the parts of a manifest; equal selections of equal states give equal hashes."""
+    free_sha256 = sha256(canonical_json(free))
+    context_sha256 = sha256(context)
+    return Hashes(free_sha256, context_sha256, whole(record, free_sha256, context_sha256))
+
+
+def whole(record: Mapping[str, object], free_sha256: str, context_sha256: str) -> str:
+    """Return the manifest's own hash; ``id`` and ``created_at`` are left out of it."""
+    hashed = {name: value for name, value in record.items() if name not in _NOT_HASHED}
+    return sha256(
+        canonical_json(
+            {"record": hashed, "free_sha256": free_sha256, "context_sha256": context_sha256}
+        )
+    )
+
+
+def sha256(text: str) -> str:
+    """Return the hash of *text* in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()

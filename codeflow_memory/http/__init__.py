@@ -1,0 +1,1 @@
+"""REST transport: wire format in, one service call, wire format out."""

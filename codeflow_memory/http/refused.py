@@ -1,0 +1,27 @@
+"""Which refusals the description lists for every reading and for every writing route."""
+
+from typing import Final
+
+from codeflow_memory.domain import errors
+from codeflow_memory.domain.errors import CodeflowError
+
+READS: Final[tuple[type[CodeflowError], ...]] = (
+    errors.UnauthenticatedError,
+    errors.ForbiddenError,
+    errors.NotFoundError,
+    errors.InvalidRequestError,
+    errors.MisdirectedRequestError,
+    errors.RateLimitedError,
+    errors.BusyError,
+    errors.StoreUnusableError,
+    errors.DeadlineExceededError,
+)
+
+CHANGES: Final[tuple[type[CodeflowError], ...]] = (
+    *READS,
+    errors.UnsupportedMediaTypeError,
+    errors.LimitExceededError,
+    errors.OperationReusedError,
+    errors.ImportConflictError,
+    errors.StorageFullError,
+)

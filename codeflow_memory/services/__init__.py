@@ -1,0 +1,1 @@
+"""Use cases; every write is one transaction."""

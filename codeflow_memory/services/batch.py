@@ -1,0 +1,174 @@
+"""Batch: many decisions in one request, each under its own rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.domain.lifecycle import Action
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import anchors, deletion, memories, ownership, publication, review
+from codeflow_memory.services.anchors import Anchors
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.review import Decision
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.receipts import Receipt
+
+EDIT = "update"
+PUBLISH = "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation of a batch.
+
+    Args:
+        action: One of `Action`, or ``update``, or ``publish``.
+        memory_id: The memory.
+        revision: The revision it is based on.
+        decision: For decisions.
+        changes: For ``update``: fields of content.
+        reason: For ``delete``.
+    """
+
+    action: str
+    memory_id: str
+    revision: int
+    decision: Decision | None = None
+    changes: Mapping[str, object] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one step: the memory's id, revision and status, or the refusal."""
+
+    memory_id: str
+    revision: int | None = None
+    status: str | None = None
+    error: CodeflowError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _FromGit:
+    """What git said before the transaction about the step's memory."""
+
+    owners: ownership.Owners | None = None
+    anchors: Anchors = field(default_factory=Anchors)
+
+
+class _Undone(Exception):  # noqa: N818 - no error: it carries the results out of the transaction
+    """Leaves the transaction, so that nothing of it is kept."""
+
+    def __init__(self, results: list[Result]) -> None:
+        super().__init__()
+        self.results = results
+
+
+def run(
+    store: Store,
+    access: Access,
+    steps: Sequence[Step],
+    operation: Operation,
+    *,
+    dry_run: bool,
+    atomic: bool,
+) -> tuple[list[Result], bool]:
+    """Carry out *steps* in order.
+
+    Without *atomic* each good step applies, in a transaction of its own, under an operation id of
+    its own; with it all or none. A dry run answers the same and keeps nothing.
+
+    Returns:
+        One result a step, and whether what could apply was applied.
+    """
+    if dry_run or atomic:
+        return _together(store, access, steps, operation, dry_run=dry_run)
+    results = []
+    for position, step in enumerate(steps):
+        own_id = operation.operation_id and f"{operation.operation_id}#{position}"
+        own = Operation(own_id, (*operation.parts, str(position)))
+        try:
+            results += [_alone(store, access, step, own)]
+        except CodeflowError as error:
+            results += [Result(step.memory_id, error=error)]
+    return results, True
+
+
+def _alone(store: Store, access: Access, step: Step, operation: Operation) -> Result:
+    known = _ask_git(store, access, step)
+
+    def work(mutation: Mutation) -> Receipt:
+        done = _apply(mutation, step, known)
+        facts: dict[str, object] = {"status": done.status}
+        return Receipt("batch", done.memory_id, done.revision or 0, facts)
+
+    return mutate(store, access, operation, work, _render, needs_room=step.action != Action.DELETE)
+
+
+def _render(_tx: Transaction, _access: Access, receipt: Receipt) -> Result:
+    return Result(receipt.target_id, receipt.revision, str(receipt.facts["status"]))
+
+
+def _together(
+    store: Store, access: Access, steps: Sequence[Step], operation: Operation, *, dry_run: bool
+) -> tuple[list[Result], bool]:
+    known = [_ask_git_safely(store, access, step) for step in steps]
+
+    def work(mutation: Mutation) -> Receipt:
+        results = []
+        for step, about in zip(steps, known, strict=True):
+            if isinstance(about, CodeflowError):
+                results.append(Result(step.memory_id, error=about))
+                continue
+            try:
+                results.append(_apply(mutation, step, about))
+            except CodeflowError as error:
+                results.append(Result(step.memory_id, error=error))
+        if dry_run or any(r.error is not None for r in results):
+            raise _Undone(results)
+        done: list[object] = [[r.memory_id, r.revision, r.status] for r in results]
+        return Receipt("batch", "", 0, {"results": done})
+
+    try:
+        return mutate(store, access, operation, work, _render_all), True
+    except _Undone as undone:
+        return undone.results, dry_run
+
+
+def _render_all(_tx: Transaction, _access: Access, receipt: Receipt) -> list[Result]:
+    done = receipt.facts["results"]
+    assert isinstance(done, list), "written by _together"  # noqa: S101 - an invariant
+    return [Result(memory_id, revision, status) for memory_id, revision, status in done]
+
+
+def _apply(mutation: Mutation, step: Step, known: _FromGit) -> Result:
+    reach = accesses.reach_everywhere(mutation.tx, mutation.access)
+    stored = memories.expect(mutation.tx, reach, step.memory_id, step.revision)
+    if step.action == EDIT:
+        memory = memories.revise_stored(mutation, reach, stored, step.changes or {}, known.anchors)
+    elif step.action == PUBLISH:
+        memory = publication.propose(mutation, reach, stored.memory)
+    elif step.action == Action.DELETE:
+        memory = deletion.erase(mutation, stored, step.reason)
+    else:
+        decision = step.decision or Decision(Action(step.action))
+        memory = review.carry_out(mutation, reach, stored, decision, known.owners)
+    return Result(memory.memory_id, memory.revision, str(memory.status))
+
+
+def _ask_git(store: Store, access: Access, step: Step) -> _FromGit:
+    if step.action == Action.APPROVE:
+        return _FromGit(owners=ownership.read(store, access, step.memory_id))
+    if step.action == EDIT:
+        changes = step.changes or {}
+        return _FromGit(anchors=anchors.for_revision(store, access, step.memory_id, changes))
+    return _FromGit()
+
+
+def _ask_git_safely(store: Store, access: Access, step: Step) -> _FromGit | CodeflowError:
+    try:
+        return _ask_git(store, access, step)
+    except CodeflowError as error:
+        return error

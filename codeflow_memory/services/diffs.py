@@ -1,0 +1,73 @@
+"""Diffs: what changed between two revisions, field by field and word by word."""
+
+import difflib
+import re
+
+from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.memory import Memory
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import memories
+from codeflow_memory.services.store import Store
+
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_MOST_WORDS = 4_000
+"""A word diff costs the product of its sides: longer texts are compared by lines."""
+
+
+def compare(
+    store: Store, access: Access, memory_id: str, from_revision: int, to_revision: int
+) -> dict[str, object]:
+    """Compare two revisions of a memory that the caller may read.
+
+    Returns:
+        ``{memory_id, from, to, fields: [{field, from, to, words?}]}``; only fields that differ,
+        in the order of the wire; ``words`` for title and body, as ``[op, text]`` with op ``=``,
+        ``-`` or ``+``.
+
+    Raises:
+        NotFoundError: No such memory or revision for the caller.
+    """
+    with store.engine.read() as tx:
+        stored = memories.seen(tx, accesses.reach_everywhere(tx, access), memory_id)
+        old = memories.as_it_was(tx, stored.memory, from_revision)
+        new = memories.as_it_was(tx, stored.memory, to_revision)
+    before, after = _fields(old), _fields(new)
+    return {
+        "memory_id": memory_id,
+        "from": from_revision,
+        "to": to_revision,
+        "fields": [
+            _field(name, before.get(name), after.get(name))
+            for name in after | before
+            if before.get(name) != after.get(name)
+        ],
+    }
+
+
+def words(old: str, new: str) -> list[list[str]]:
+    """Return *new* as runs of kept, removed and added text; joined without ``-`` it is *new*."""
+    a, b = _WORDS.findall(old), _WORDS.findall(new)
+    if len(a) > _MOST_WORDS or len(b) > _MOST_WORDS:
+        a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    runs: list[list[str]] = []
+    for op, a1, a2, b1, b2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if op == "equal":
+            runs.append(["=", "".join(a[a1:a2])])
+            continue
+        if a2 > a1:
+            runs.append(["-", "".join(a[a1:a2])])
+        if b2 > b1:
+            runs.append(["+", "".join(b[b1:b2])])
+    return runs
+
+
+def _field(name: str, old: object, new: object) -> dict[str, object]:
+    change: dict[str, object] = {"field": name, "from": old, "to": new}
+    if name in {"title", "body"} and isinstance(old, str) and isinstance(new, str):
+        change["words"] = words(old, new)
+    return change
+
+
+def _fields(memory: Memory) -> dict[str, object]:
+    content = {} if memory.content is None else memory.content.fields()
+    return {"status": str(memory.status), "superseded_by": memory.superseded_by} | content

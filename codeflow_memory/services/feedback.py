@@ -1,0 +1,127 @@
+"""Feedback: outcomes move an entry's trust, once for each principal and revision (03 §2)."""
+
+from dataclasses import dataclass, replace
+
+from codeflow_memory.domain.access import Access, Role
+from codeflow_memory.domain.errors import NotFoundError
+from codeflow_memory.domain.memory import Memory, Status
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import entries, memories
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import feedback as rows
+from codeflow_memory.storage import memories as memory_rows
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.feedback import Feedback
+from codeflow_memory.storage.memories import Stored
+from codeflow_memory.storage.receipts import Receipt
+
+HELPFUL = 1_000
+"""Basis points."""
+
+UNHELPFUL = -1_500
+REVIEW_FLOOR = 5_500
+"""An accepted entry whose trust falls below returns to review."""
+
+TRUST_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the caller says of a memory; ``selection_id`` names where it was served."""
+
+    helpful: bool
+    note: str | None = None
+    selection_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A memory's trust in basis points after a judgement, and whether the judgement counted."""
+
+    memory_id: str
+    revision: int
+    trust: int
+    status: Status
+    counted: bool
+
+
+def give(
+    store: Store, access: Access, memory_id: str, judgement: Judgement, operation: Operation
+) -> Standing:
+    """Record whether a memory helped; a second judgement of the same revision changes nothing.
+
+    Raises:
+        NotFoundError: There is none for the caller, or it is deleted.
+    """
+
+    def work(mutation: Mutation) -> Receipt:
+        reach = accesses.reach_everywhere(mutation.tx, mutation.access)
+        return judge(mutation, memories.seen(mutation.tx, reach, memory_id), judgement)
+
+    return mutate(store, access, operation, work, render)
+
+
+def judge(mutation: Mutation, stored: Stored, judgement: Judgement) -> Receipt:
+    """Record a judgement inside a mutation and move the trust."""
+    memory, access, tx = stored.memory, mutation.access, mutation.tx
+    if memory.content is None:
+        raise NotFoundError("memory", memory.memory_id)
+    accesses.require(access, Role.READER, memory.repository_id, "give feedback")
+    principal = access.principal_id
+    if rows.given(tx, memory.repository_id, memory.memory_id, memory.revision, principal):
+        return _receipt(memory, memory.revision, memory.trust, counted=False)
+    rows.insert(
+        tx,
+        memory.repository_id,
+        memory.memory_id,
+        Feedback(
+            memory.revision,
+            principal,
+            judgement.helpful,
+            mutation.at,
+            judgement.selection_id,
+            None if access.run is None else access.run.run_id,
+            judgement.note,
+        ),
+    )
+    step = HELPFUL if judgement.helpful else UNHELPFUL
+    trust = max(0, min(TRUST_MAX, memory.trust + step))
+    mutation.record(
+        "feedback",
+        memory.memory_id,
+        repository_id=memory.repository_id,
+        scope_id=memory.scope_id,
+        to_revision=memory.revision,
+    )
+    if memory.status is Status.ACCEPTED and trust < REVIEW_FLOOR:
+        held = entries.change(
+            mutation,
+            stored,
+            replace(memory, trust=trust, status=Status.PROPOSED, review_reason="trust"),
+            entries.Change("return", reason="trust"),
+        )
+        return _receipt(held, held.revision, trust, counted=True)
+    memory_rows.set_trust(tx, memory.repository_id, memory.memory_id, trust)
+    return _receipt(memory, memory.revision, trust, counted=True)
+
+
+def _receipt(memory: Memory, revision: int, trust: int, *, counted: bool) -> Receipt:
+    facts: dict[str, object] = {
+        "trust": trust,
+        "status": str(memory.status),
+        "counted": counted,
+    }
+    return Receipt("feedback", memory.memory_id, revision, facts)
+
+
+def render(_tx: Transaction, _access: Access, receipt: Receipt) -> Standing:
+    """Render the answer of a judgement from its receipt."""
+    facts = receipt.facts
+    return Standing(
+        receipt.target_id,
+        receipt.revision,
+        int(str(facts["trust"])),
+        Status(str(facts["status"])),
+        bool(facts["counted"]),
+    )

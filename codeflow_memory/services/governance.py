@@ -1,0 +1,203 @@
+"""The one way in: every write of every origin becomes a candidate and passes `govern` (03 §1).
+
+What the text alone tells (secrets, findings, hashes) is computed by `prepare`, before the
+transaction; what rests on stored state is decided by `govern`, inside it.
+"""
+
+from dataclasses import dataclass, replace
+
+from codeflow_memory.domain.access import Access, Origin, Reach, Role
+from codeflow_memory.domain.candidates import Candidate
+from codeflow_memory.domain.duplicates import family, text_key
+from codeflow_memory.domain.errors import PreviouslyRejectedError, ProvenanceInvalidError
+from codeflow_memory.domain.memory import (
+    Collection,
+    Content,
+    Memory,
+    Pair,
+    Sensitivity,
+    Status,
+)
+from codeflow_memory.domain.scanning import scan
+from codeflow_memory.domain.secrets import redact_content
+from codeflow_memory.services.mutation import Mutation
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import memories
+from codeflow_memory.storage.engine import Transaction
+
+TRUST_BASE = 6_000
+"""Basis points."""
+
+TRUST_EXPLICIT = 2_500
+"""Added when a person states it, or an agent saves it in a person's own turn."""
+
+_EXPLICIT = frozenset({Origin.USER, Origin.AGENT})
+_KNOWN = (
+    Status.ACCEPTED,
+    Status.PROPOSED,
+    Status.SUPERSEDED,
+    Status.OUTDATED,
+    Status.ARCHIVED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A candidate after the steps that read its text alone.
+
+    Args:
+        candidate: With every secret replaced.
+        text_hash: The keyed hash by which equal texts are known.
+        findings: Rule ids of the scanner, each once, in order.
+    """
+
+    candidate: Candidate
+    text_hash: str
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What becomes of a candidate: ``duplicate`` names the entry that says the same already."""
+
+    status: Status
+    trust: int
+    review_reason: str | None
+    duplicate: Memory | None = None
+
+
+def prepare(store: Store, candidate: Candidate) -> Prepared:
+    """Replace secrets, scan and hash; runs before the transaction.
+
+    Raises:
+        InvalidRequestError: Nothing but a secret is there.
+    """
+    content, _ = redact_content(candidate.content)
+    text = f"{content.title}\n{content.body}"
+    return Prepared(
+        replace(candidate, content=content),
+        hash_text(store, content),
+        tuple(dict.fromkeys(finding.rule for finding in scan(text))),
+    )
+
+
+def hash_text(store: Store, content: Content) -> str:
+    """Return the keyed hash of a text within its kind family; a trace equals nothing."""
+    kinds = family(content.kind)
+    if kinds is None:
+        return ""
+    return store.keys.text_hash(f"{kinds}\n{text_key(content.title, content.body)}")
+
+
+def govern(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) -> Ruling:
+    """Decide what becomes of a candidate for the scope *scope_id*.
+
+    The first line that applies wins:
+
+    =============================================  =================================
+    an equal entry that the caller sees            ``duplicate``
+    equal to a rejected or deleted text            refused, unless a reviewer asks
+    project collection                             proposed
+    ``secret`` or ``sensitive``                    proposed, with the reason
+    a scanner's finding                            proposed, ``flagged:<rules>``
+    a background origin, an import, a repository   proposed
+    otherwise                                      accepted
+    =============================================  =================================
+
+    Raises:
+        PreviouslyRejectedError: The text was decided before.
+    """
+    access = mutation.access
+    _check_rejected(mutation, reach, prepared, scope_id)
+    trust = _trust(mutation.tx, reach, access.origin, prepared.candidate.content.derived_from)
+    status, reason = _route(access, prepared)
+    return Ruling(status, trust, reason, _duplicate(mutation.tx, reach, prepared, scope_id))
+
+
+def _route(access: Access, prepared: Prepared) -> tuple[Status, str | None]:
+    content = prepared.candidate.content
+    if content.sensitivity is not Sensitivity.NORMAL:
+        return Status.PROPOSED, str(content.sensitivity)
+    if prepared.findings:
+        return Status.PROPOSED, "flagged:" + ",".join(prepared.findings)
+    if prepared.candidate.collection is Collection.PROJECT:
+        return Status.PROPOSED, None
+    if access.origin not in _EXPLICIT:
+        return Status.PROPOSED, f"origin:{access.origin}"
+    return Status.ACCEPTED, None
+
+
+def _duplicate(tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int) -> Memory | None:
+    if not prepared.text_hash or prepared.candidate.supersedes is not None:
+        return None
+    ids = memories.with_text(tx, [scope_id], prepared.text_hash)
+    for stored in memories.find_all(tx, [scope_id], ids):
+        memory = stored.memory
+        if (
+            memory.content is not None
+            and memory.status in _KNOWN
+            and reach.sees(memory)
+            and _applies_alike(memory.content, prepared.candidate.content)
+        ):
+            return memory
+    return None
+
+
+def _applies_alike(a: Content, b: Content) -> bool:
+    """Tell whether two equal texts also hold for the same places: else both are kept."""
+    return (a.paths, a.branches, a.key, a.sensitivity) == (
+        b.paths,
+        b.branches,
+        b.key,
+        b.sensitivity,
+    )
+
+
+def _check_rejected(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) -> None:
+    access, tx = mutation.access, mutation.tx
+    repository_id = reach.scopes[scope_id].repository_id
+    if not prepared.text_hash or (access.decides and access.may(Role.REVIEWER, repository_id)):
+        return
+    scope_ids = {s for s in reach.scopes if s not in reach.held_scopes}
+    for stored in memories.find_all(
+        tx, scope_ids, memories.with_text(tx, scope_ids, prepared.text_hash)
+    ):
+        memory = stored.memory
+        decided = memory.status in {Status.REJECTED, Status.DELETED}
+        own = memory.author == access.principal_id
+        if decided and (own or memory.collection is Collection.PROJECT):
+            seen = reach.sees(memory, before=stored.before)
+            raise PreviouslyRejectedError(memory.memory_id if seen else None)
+
+
+def _trust(tx: Transaction, reach: Reach, origin: str, derived_from: tuple[Pair, ...]) -> int:
+    """Return the first trust: at most that of the least trusted source."""
+    own = TRUST_BASE + (TRUST_EXPLICIT if origin in _EXPLICIT else 0)
+    sources = memories.find_all(tx, reach.scopes, {p.memory_id for p in derived_from})
+    return min([own, *(s.memory.trust for s in sources)])
+
+
+def check_provenance(
+    tx: Transaction, reach: Reach, repository_id: str, derived_from: tuple[Pair, ...]
+) -> None:
+    """Refuse pairs that the author cannot read, that never were, or that are deleted.
+
+    Raises:
+        ProvenanceInvalidError: With a pointer to the first such pair.
+    """
+    found = {
+        s.memory.memory_id: s.memory
+        for s in memories.find_all(tx, reach.scopes, {p.memory_id for p in derived_from})
+    }
+    for position, pair in enumerate(derived_from):
+        memory = found.get(pair.memory_id)
+        if (
+            memory is None
+            or memory.content is None
+            or memory.repository_id != repository_id
+            or not reach.sees(memory)
+            or pair.revision > memory.revision
+        ):
+            raise ProvenanceInvalidError(
+                f"/derived_from/{position}", "no such revision, or it is deleted"
+            )

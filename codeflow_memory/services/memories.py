@@ -1,0 +1,398 @@
+"""Memories: create, read, list, revise and delete."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from codeflow_memory.domain.access import Access, Reach, Role, Scope
+from codeflow_memory.domain.candidates import Candidate
+from codeflow_memory.domain.drafts import parse_changes
+from codeflow_memory.domain.errors import (
+    ForbiddenError,
+    IllegalTransitionError,
+    InvalidRequestError,
+    NotFoundError,
+    RevisionConflictError,
+)
+from codeflow_memory.domain.memory import (
+    Collection,
+    Content,
+    Memory,
+    Pair,
+    Status,
+    describe,
+)
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import anchors, entries, governance, succession
+from codeflow_memory.services.anchors import Anchors
+from codeflow_memory.services.governance import Prepared
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import approvals, memories, revisions, runs
+from codeflow_memory.storage.approvals import Approval
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.memories import Stored
+from codeflow_memory.storage.projects import Project
+from codeflow_memory.storage.receipts import Receipt
+from codeflow_memory.storage.revisions import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memory as one caller sees it.
+
+    Args:
+        memory: At the revision that was asked for.
+        resolved: For each ``derived_from`` pair, whether the named revision is the current one of
+            a memory that the caller sees and that still stands.
+        approvals: Decisions, oldest first.
+        duplicate: The answer to a write that said nothing new.
+    """
+
+    memory: Memory
+    resolved: tuple[bool, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    duplicate: bool = False
+
+
+def create(
+    store: Store,
+    access: Access,
+    project_id: str,
+    repo: str | None,
+    candidate: Candidate,
+    operation: Operation,
+) -> View:
+    """Propose or keep a new memory; one that is known already is returned as it is.
+
+    Raises:
+        NotFoundError: No such project for the caller.
+        ForbiddenError: The role, or the run's token, does not allow it.
+        InvalidRequestError: A field is wrong, or nothing but a secret is there.
+        ProvenanceInvalidError: A ``derived_from`` pair cannot be relied on.
+        PreviouslyRejectedError: The same text was rejected or deleted before.
+        LimitExceededError: A limit would be passed.
+    """
+    prepared = governance.prepare(store, candidate)
+    sources = prepared.candidate.content.sources
+    taken = anchors.for_new(store, access, project_id, repo, sources)
+
+    def work(mutation: Mutation) -> Receipt:
+        tx = mutation.tx
+        project = accesses.get_project(tx, mutation.access, project_id, repo)
+        accesses.require(mutation.access, Role.CONTRIBUTOR, project.repository_id, "write memories")
+        placed = _placed(mutation, project, prepared)
+        memory, duplicate = admit(mutation, project, placed, taken)
+        return Receipt(
+            "create", memory.memory_id, memory.revision, {"duplicate": True} if duplicate else {}
+        )
+
+    return mutate(store, access, operation, work, render)
+
+
+def admit(
+    mutation: Mutation, project: Project, prepared: Prepared, taken: Anchors | None = None
+) -> tuple[Memory, bool]:
+    """Let a placed candidate in: govern it, then write what became of it.
+
+    Args:
+        mutation: The running mutation.
+        project: Where it goes.
+        prepared: The candidate.
+        taken: The anchors of the files it cites, where git was asked for them.
+
+    Returns:
+        The memory, and whether it stood there before.
+    """
+    tx, access, candidate = mutation.tx, mutation.access, prepared.candidate
+    scope = accesses.own_scope(tx, access, project, candidate.collection, candidate.team_id)
+    reach = accesses.reach_everywhere(tx, access)
+    governance.check_provenance(tx, reach, project.repository_id, candidate.content.derived_from)
+    if candidate.supersedes is not None:
+        succession.check_successor(tx, reach, scope, candidate.supersedes)
+    ruling = governance.govern(mutation, reach, prepared, scope.scope_id)
+    if ruling.duplicate is not None:
+        return ruling.duplicate, True
+    memory = _new(mutation, scope, prepared, ruling)
+    entries.add(mutation, memory, text_hash=prepared.text_hash)
+    anchors.keep(mutation, memory, taken or Anchors(), renew=True)
+    if memory.status is Status.ACCEPTED and memory.supersedes is not None:
+        succession.supersede_old(mutation, reach, memory)
+    return memory, False
+
+
+def get(store: Store, access: Access, memory_id: str) -> View:
+    """Return a memory, or its tombstone, that the caller may read.
+
+    Raises:
+        NotFoundError: There is none for the caller.
+    """
+    with store.engine.read() as tx:
+        reach = accesses.reach_everywhere(tx, access)
+        return view(tx, reach, seen(tx, reach, memory_id).memory)
+
+
+def history(store: Store, access: Access, memory_id: str) -> list[Revision]:
+    """List the revisions of a memory that the caller may read, oldest first."""
+    with store.engine.read() as tx:
+        stored = seen(tx, accesses.reach_everywhere(tx, access), memory_id)
+        return revisions.find_all(tx, stored.memory.repository_id, memory_id)
+
+
+def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> View:
+    """Return a memory as it was at *revision*.
+
+    Raises:
+        NotFoundError: No such memory or revision for the caller.
+    """
+    with store.engine.read() as tx:
+        reach = accesses.reach_everywhere(tx, access)
+        stored = seen(tx, reach, memory_id)
+        return view(tx, reach, as_it_was(tx, stored.memory, revision))
+
+
+def revise(
+    store: Store,
+    access: Access,
+    memory_id: str,
+    changes: Mapping[str, object],
+    base_revision: int,
+    operation: Operation,
+) -> View:
+    """Change fields of a memory's content; earlier approvals are withdrawn.
+
+    A change that changes nothing writes nothing. An accepted project entry goes back to review.
+
+    Raises:
+        NotFoundError: There is none for the caller.
+        ForbiddenError: It is another's.
+        RevisionConflictError: It changed since *base_revision*.
+        IllegalTransitionError: Its status allows no edit.
+    """
+    taken = anchors.for_revision(store, access, memory_id, changes)
+
+    def work(mutation: Mutation) -> Receipt:
+        reach = accesses.reach_everywhere(mutation.tx, mutation.access)
+        stored = expect(mutation.tx, reach, memory_id, base_revision)
+        memory = revise_stored(mutation, reach, stored, changes, taken)
+        return Receipt("revise", memory_id, memory.revision, {})
+
+    return mutate(store, access, operation, work, render)
+
+
+def revise_stored(
+    mutation: Mutation,
+    reach: Reach,
+    stored: Stored,
+    changes: Mapping[str, object],
+    taken: Anchors | None = None,
+) -> Memory:
+    """Apply *changes* to an entry through the same rules as a new one; see `revise`."""
+    _may_edit(mutation.access, stored)
+    memory = stored.memory
+    if memory.content is None or memory.status not in _EDITABLE:
+        raise IllegalTransitionError(source=memory.status, target=Status.PROPOSED)
+    wanted = parse_changes(memory.content, changes)
+    prepared = governance.prepare(
+        mutation.store, Candidate(wanted, memory.collection, memory.team_id, memory.run_id)
+    )
+    content = prepared.candidate.content
+    if content == memory.content:
+        return memory
+    if content.derived_from != memory.content.derived_from:
+        governance.check_provenance(mutation.tx, reach, memory.repository_id, content.derived_from)
+    ruling = governance.govern(mutation, reach, prepared, memory.scope_id)
+    approvals.withdraw(mutation.tx, memory.repository_id, memory.memory_id)
+    status = ruling.status if memory.status is Status.ACCEPTED else memory.status
+    revised = entries.change(
+        mutation,
+        stored,
+        replace(
+            memory,
+            status=status,
+            content=content,
+            content_sha256=content.sha256(),
+            trust=min(memory.trust, ruling.trust)
+            if ruling.status is Status.PROPOSED
+            else ruling.trust,
+            origin=str(mutation.access.origin),
+            review_reason=ruling.review_reason,
+            self_approved=False,
+        ),
+        entries.Change("revise", editor=mutation.access.principal_id),
+        text_hash=prepared.text_hash,
+    )
+    renew = _claims(content) != _claims(memory.content)
+    anchors.keep(mutation, revised, taken or Anchors(), renew=renew)
+    return revised
+
+
+def _claims(content: Content) -> tuple[object, ...]:
+    """Return the fields for which the cited files are evidence."""
+    return content.title, content.body, content.sources
+
+
+_EDITABLE = frozenset({Status.PROPOSED, Status.ACCEPTED, Status.OUTDATED})
+
+
+def seen(tx: Transaction, reach: Reach, memory_id: str) -> Stored:
+    """Return an entry within *reach*.
+
+    Raises:
+        NotFoundError: Absent or out of reach.
+    """
+    stored = memories.find(tx, reach.scopes, memory_id)
+    if stored is None or not reach.sees(stored.memory, before=stored.before):
+        raise NotFoundError("memory", memory_id)
+    return stored
+
+
+def expect(tx: Transaction, reach: Reach, memory_id: str, base_revision: int) -> Stored:
+    """Return an entry within *reach* that still stands at *base_revision*.
+
+    Raises:
+        NotFoundError: Absent or out of reach.
+        RevisionConflictError: It is at another revision; carries what stands now.
+    """
+    stored = seen(tx, reach, memory_id)
+    if stored.memory.revision != base_revision:
+        raise RevisionConflictError(
+            memory_id,
+            expected=base_revision,
+            current=stored.memory.revision,
+            content=describe(stored.memory),
+        )
+    return stored
+
+
+def view(tx: Transaction, reach: Reach, memory: Memory) -> View:
+    """Add to *memory* what depends on the caller."""
+    pairs = () if memory.content is None else memory.content.derived_from
+    return View(
+        memory,
+        resolved(tx, reach, pairs),
+        tuple(approvals.find_all(tx, memory.repository_id, memory.memory_id)),
+    )
+
+
+def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bool, ...]:
+    """Tell for each pair whether it is current and stands; hidden and stale look alike."""
+    if not pairs:
+        return ()
+    standing = {
+        Pair(s.memory.memory_id, s.memory.revision)
+        for s in memories.find_all(tx, reach.scopes, {p.memory_id for p in pairs})
+        if reach.sees(s.memory) and s.memory.status in {Status.ACCEPTED, Status.PROPOSED}
+    }
+    return tuple(pair in standing for pair in pairs)
+
+
+def as_it_was(tx: Transaction, memory: Memory, revision: int) -> Memory:
+    """Return *memory* with status and content of *revision*; its tombstone once it is deleted.
+
+    Raises:
+        NotFoundError: There is no such revision.
+    """
+    if revision == memory.revision or memory.content is None:
+        if revision > memory.revision:
+            raise NotFoundError("revision", str(revision))
+        return memory
+    found = revisions.find(tx, memory.repository_id, memory.memory_id, revision)
+    if found is None:
+        raise NotFoundError("revision", str(revision))
+    return with_revision(memory, found)
+
+
+def with_revision(memory: Memory, found: Revision) -> Memory:
+    """Return *memory* with what *found*, a revision of it, keeps."""
+    return replace(
+        memory,
+        revision=found.revision,
+        status=found.status,
+        superseded_by=found.superseded_by,
+        content=found.content,
+        content_sha256=found.content_sha256,
+        updated_at=found.at,
+    )
+
+
+def render(tx: Transaction, access: Access, receipt: Receipt) -> View:
+    """Render the answer of a mutation from its receipt: the recorded revision, or the tombstone.
+
+    Raises:
+        NotFoundError: The caller has lost sight of it since.
+    """
+    reach = accesses.reach_everywhere(tx, access)
+    stored = memories.find(tx, reach.scopes, receipt.target_id)
+    if stored is None:
+        raise NotFoundError("memory", receipt.target_id)
+    shown = view(tx, reach, as_it_was(tx, stored.memory, receipt.revision))
+    return replace(shown, duplicate=bool(receipt.facts.get("duplicate")))
+
+
+def _placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepared:
+    """Settle the run and team of a candidate against the caller's token.
+
+    Raises:
+        ForbiddenError: The body contradicts the run's token.
+        InvalidRequestError: The run or team is none of the caller's.
+    """
+    access, candidate = mutation.access, prepared.candidate
+    run_id = candidate.run_id
+    if access.run is not None:
+        if run_id not in {None, access.run.run_id}:
+            raise ForbiddenError("the run's token is bound to another run")
+        run_id = access.run.run_id
+    elif run_id is not None:
+        run = runs.find(mutation.tx, project.repository_id, run_id)
+        if (
+            run is None
+            or run.principal_id != access.principal_id
+            or run.project_id != project.project_id
+        ):
+            raise InvalidRequestError.at("/run_id", "no run of yours in this project")
+    if run_id is None and not access.person and candidate.collection is not Collection.PROJECT:
+        raise InvalidRequestError.at("/run_id", "required for an entry of an agent")
+    if candidate.team_id is not None and candidate.team_id not in access.teams:
+        raise InvalidRequestError.at("/team_id", "no team of yours")
+    return replace(prepared, candidate=replace(candidate, run_id=run_id))
+
+
+def _new(mutation: Mutation, scope: Scope, prepared: Prepared, ruling: governance.Ruling) -> Memory:
+    candidate, access = prepared.candidate, mutation.access
+    return Memory(
+        memory_id=mutation.store.ids.new("mem"),
+        revision=1,
+        repository_id=scope.repository_id,
+        project_id=scope.project_id,
+        scope_id=scope.scope_id,
+        collection=candidate.collection,
+        owner=access.principal_id,
+        team_id=candidate.team_id,
+        run_id=candidate.run_id,
+        status=ruling.status,
+        content=candidate.content,
+        content_sha256=candidate.content.sha256(),
+        author=access.principal_id,
+        origin=str(access.origin),
+        trust=ruling.trust,
+        created_at=mutation.at,
+        updated_at=mutation.at,
+        supersedes=candidate.supersedes,
+        review_reason=ruling.review_reason,
+    )
+
+
+def _may_edit(access: Access, stored: Stored) -> None:
+    memory = stored.memory
+    accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, "edit memories")
+    own = memory.author == access.principal_id
+    match memory.collection:
+        case Collection.PROJECT:
+            reviewer = access.decides and access.may(Role.REVIEWER, memory.repository_id)
+            allowed = own or reviewer
+        case Collection.TEAM:
+            allowed = memory.team_id in access.teams
+        case Collection.PRIVATE:
+            allowed = memory.owner == access.principal_id
+    if not allowed:
+        raise ForbiddenError("only its author or a reviewer edits this memory")

@@ -1,0 +1,183 @@
+"""One mutation, one transaction: receipt, rules, rows, audit, receipt, commit (01 §5)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.errors import (
+    OperationReusedError,
+    StorageFullError,
+    StoreUnusableError,
+)
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import audit, receipts
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.receipts import Receipt
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What names a request, so that a repetition is known.
+
+    Args:
+        operation_id: The caller's; ``None`` lets the server make one.
+        parts: Method, path, ``If-Match`` and body: what must be equal in a repetition.
+    """
+
+    operation_id: str | None
+    parts: tuple[str | bytes, ...]
+
+
+@dataclass(slots=True)
+class Mutation:
+    """The state of one running mutation.
+
+    ``access`` is the caller as it stands inside the transaction; ``at`` never steps back behind an
+    earlier mutation of the tenant.
+    """
+
+    store: Store
+    tx: Transaction
+    access: Access
+    operation_id: str
+    batch_id: str
+    at: int
+    _entries: int = field(default=0)
+
+    def record(self, action: str, item: str, **facts: object) -> None:
+        """Append an audit row; *facts* are fields of `audit.Entry`.
+
+        A row with a scope says that a record changes: then an import becomes final.
+        """
+        if facts.get("scope_id") is not None:
+            self.store.guard.within(self.tx)
+        self._entries += 1
+        entry = audit.Entry(
+            at=self.at,
+            principal_id=self.access.principal_id,
+            origin=str(self.access.origin),
+            batch_id=self.batch_id,
+            action=action,
+            item=item,
+        )
+        audit.append(self.tx, replace(entry, **facts), self.store.keys.audit_hash)  # type: ignore[arg-type] # the names are Entry's own
+
+
+Work = Callable[[Mutation], Receipt]
+Render = Callable[[Transaction, Access, Receipt], T]
+
+
+def mutate(
+    store: Store,
+    access: Access,
+    operation: Operation,
+    work: Work,
+    render: Render[T],
+    *,
+    needs_room: bool = True,
+) -> T:
+    """Run *work* as one mutation and return what *render* makes of its receipt.
+
+    A repetition of an operation changes nothing and renders the stored receipt, so both answers are
+    equal. An error from storage is no proof of a rollback: the receipt is read before it is
+    answered.
+
+    Args:
+        store: The tenant.
+        access: The caller; resolved again inside the transaction.
+        operation: What names the request.
+        work: Changes rows and returns what was done; runs with the write lock held.
+        render: Reads the answer in the same transaction.
+        needs_room: ``False`` for deletions and revocations, which may use the ballast of a full
+            disk.
+
+    Raises:
+        UnauthenticatedError: The token was revoked or expired meanwhile.
+        OperationReusedError: The operation id belongs to another request.
+        ImportConflictError: An older document and the database disagree.
+    """
+    store.guard.before()
+    operation_id = operation.operation_id or store.ids.new("op")
+    request_hash = store.keys.request_hash(*operation.parts)
+
+    def attempt() -> T:
+        return _attempt(store, access, operation_id, request_hash, work, render)
+
+    try:
+        return attempt()
+    except (StorageFullError, StoreUnusableError) as error:
+        settled = _settled(store, access, operation_id, request_hash, render)
+        if settled is not None:
+            return settled[0]
+        full = isinstance(error, StorageFullError)
+        if needs_room or not full or not store.home.release_ballast():
+            raise
+    return attempt()
+
+
+def _attempt(
+    store: Store,
+    access: Access,
+    operation_id: str,
+    request_hash: str,
+    work: Work,
+    render: Render[T],
+) -> T:
+    with store.engine.write() as tx:
+        caller = accesses.refresh(store, tx, access)
+        known = _known(tx, caller, operation_id, request_hash)
+        if known is not None:
+            return render(tx, caller, known)
+        mutation = Mutation(
+            store, tx, caller, operation_id, store.ids.new("bat"), _moment(tx, store.now())
+        )
+        receipt = work(mutation)
+        receipts.insert(
+            tx,
+            caller.principal_id,
+            operation_id,
+            receipt,
+            request_hash=request_hash,
+            at=mutation.at,
+        )
+        return render(tx, caller, receipt)
+
+
+def _known(tx: Transaction, access: Access, operation_id: str, request_hash: str) -> Receipt | None:
+    found = receipts.find(tx, access.principal_id, operation_id)
+    if found is None:
+        return None
+    if found[0] != request_hash:
+        raise OperationReusedError(operation_id)
+    return found[1]
+
+
+def _settled(
+    store: Store, access: Access, operation_id: str, request_hash: str, render: Render[T]
+) -> tuple[T] | None:
+    """Read, on a fresh connection, whether a failed mutation was committed after all."""
+    store.engine.close()
+    with suppress(StorageFullError, StoreUnusableError), store.engine.read() as tx:
+        receipt = _known(tx, access, operation_id, request_hash)
+        if receipt is not None:
+            return (render(tx, access, receipt),)
+    return None
+
+
+def _moment(tx: Transaction, now: int) -> int:
+    """Return the time of this mutation: at least the latest one seen, whatever the clock does."""
+    row = tx.row(
+        """
+        UPDATE store
+           SET latest_at = CASE WHEN latest_at < :now THEN :now ELSE latest_at END
+         WHERE singleton = 1
+        RETURNING latest_at
+        """,
+        {"now": now},
+    )
+    return now if row is None else int(row[0])

@@ -1,0 +1,120 @@
+"""Publication: a private or team memory becomes a proposal for the project (01 §6)."""
+
+from dataclasses import replace
+
+from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.candidates import Candidate
+from codeflow_memory.domain.errors import (
+    ForbiddenError,
+    PreviouslyRejectedError,
+    PublicationRefusedError,
+)
+from codeflow_memory.domain.memory import Collection, Content, Memory, Pair, Sensitivity, Status
+from codeflow_memory.domain.secrets import redact_content
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import anchors, governance, memories
+from codeflow_memory.services.memories import View
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import memories as rows
+from codeflow_memory.storage import projects
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.receipts import Receipt
+
+
+def publish(
+    store: Store, access: Access, memory_id: str, base_revision: int, operation: Operation
+) -> View:
+    """Propose a private or team memory to its project, derived from its exact revision.
+
+    Raises:
+        NotFoundError: There is none for the caller.
+        ForbiddenError: It is another's, or the role does not allow proposals.
+        RevisionConflictError: It changed since *base_revision*.
+        PublicationRefusedError: With the rule that refuses.
+    """
+
+    def work(mutation: Mutation) -> Receipt:
+        reach = accesses.reach_everywhere(mutation.tx, mutation.access)
+        stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
+        memory = propose(mutation, reach, stored.memory)
+        return Receipt("publish", memory.memory_id, memory.revision, {})
+
+    return mutate(store, access, operation, work, memories.render)
+
+
+def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:
+    """Write the proposal; see `publish`."""
+    access, tx = mutation.access, mutation.tx
+    accesses.require(access, Role.CONTRIBUTOR, source.repository_id, "publish memories")
+    if source.collection is Collection.PRIVATE and source.owner != access.principal_id:
+        raise ForbiddenError("a private entry is published by its owner")
+    content = _checked(tx, reach, source)
+    project = projects.get(tx, source.repository_id, source.project_id)
+    public = replace(content, sources=_public_sources(content), derived_from=(_pair(source),))
+    prepared = governance.prepare(mutation.store, Candidate(public, Collection.PROJECT))
+    _check_twins(mutation, reach, prepared, source)
+    try:
+        memory, known = memories.admit(mutation, project, prepared)
+    except PreviouslyRejectedError as error:
+        raise PublicationRefusedError("twin", "an equal project memory was rejected") from error
+    if not known:
+        anchors.copy(mutation, source, memory)
+    return memory
+
+
+def _checked(tx: Transaction, reach: Reach, source: Memory) -> Content:
+    """Return the content of a memory that may be published.
+
+    Raises:
+        PublicationRefusedError: With the first rule that refuses.
+    """
+    if source.collection is Collection.PROJECT:
+        raise PublicationRefusedError("collection", "it belongs to the project already")
+    content = source.content
+    if content is None or source.status is not Status.ACCEPTED:
+        raise PublicationRefusedError("status", "only an accepted memory is published")
+    if content.sensitivity is not Sensitivity.NORMAL:
+        raise PublicationRefusedError("sensitivity", f"it is marked {content.sensitivity}")
+    if redact_content(content)[1]:
+        raise PublicationRefusedError("secret", "it holds a secret")
+    _check_ancestors(tx, reach, content)
+    return content
+
+
+def _check_ancestors(tx: Transaction, reach: Reach, content: Content) -> None:
+    waiting = {p.memory_id for p in content.derived_from}
+    known: set[str] = set()
+    while waiting:
+        known |= waiting
+        found = rows.find_all(tx, reach.scopes, waiting)
+        if len(found) < len(waiting) or any(
+            s.memory.status in {Status.DELETED, Status.OUTDATED} for s in found
+        ):
+            raise PublicationRefusedError("ancestor", "an ancestor is deleted or outdated")
+        parents = (s.memory.content for s in found)
+        waiting = {p.memory_id for c in parents if c is not None for p in c.derived_from} - known
+
+
+def _public_sources(content: Content) -> tuple[str, ...]:
+    """Return the sources that say nothing of the private original: no run, session or message."""
+    private = ("run:", "session:", "message:")
+    return tuple(s for s in content.sources if not s.startswith(private))
+
+
+def _check_twins(
+    mutation: Mutation, reach: Reach, prepared: governance.Prepared, source: Memory
+) -> None:
+    scope_ids = [
+        s.scope_id
+        for s in reach.scopes.values()
+        if s.project_id == source.project_id and s.audience == "project"
+    ]
+    ids = rows.with_text(mutation.tx, scope_ids, prepared.text_hash)
+    standing = {Status.ACCEPTED, Status.PROPOSED, Status.REJECTED}
+    if any(s.memory.status in standing for s in rows.find_all(mutation.tx, scope_ids, ids)):
+        raise PublicationRefusedError("twin", "the project has this text already, or rejected it")
+
+
+def _pair(memory: Memory) -> Pair:
+    return Pair(memory.memory_id, memory.revision)

@@ -1,0 +1,230 @@
+"""Review: decisions on entries, each bound to the revision that it names."""
+
+from dataclasses import dataclass, replace
+
+from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
+from codeflow_memory.domain.lifecycle import Action, move
+from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import entries, memories, ownership, repositories, succession
+from codeflow_memory.services.memories import View
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.ownership import Owners
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import approvals
+from codeflow_memory.storage import memories as rows
+from codeflow_memory.storage.approvals import Approval
+from codeflow_memory.storage.memories import Stored
+from codeflow_memory.storage.receipts import Receipt
+
+_OWNERS_OWN = frozenset({Action.OUTDATE, Action.ARCHIVE})
+"""What the owner of a private entry may do outside a review, in a run too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a caller decides.
+
+    Args:
+        action: Every action but ``delete``.
+        comment: Kept with an approval or rejection.
+        reason: Kept with the revision.
+        superseded_by: The successor; required by ``supersede`` alone.
+    """
+
+    action: Action
+    comment: str | None = None
+    reason: str | None = None
+    superseded_by: str | None = None
+
+
+def decide(
+    store: Store,
+    access: Access,
+    memory_id: str,
+    decision: Decision,
+    base_revision: int,
+    operation: Operation,
+) -> View:
+    """Carry out *decision* on a memory that still stands at *base_revision*.
+
+    A decision that leads to where the memory already is changes nothing. An approval that is not
+    yet enough is recorded, and the memory stays proposed at the same revision.
+
+    Raises:
+        NotFoundError: There is none for the caller.
+        ForbiddenError: The caller may not decide it.
+        RevisionConflictError: It, or what it supersedes, changed meanwhile.
+        IllegalTransitionError: The move does not exist.
+    """
+    owners = ownership.read(store, access, memory_id) if decision.action is Action.APPROVE else None
+
+    def work(mutation: Mutation) -> Receipt:
+        reach = accesses.reach_everywhere(mutation.tx, mutation.access)
+        stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
+        memory = carry_out(mutation, reach, stored, decision, owners)
+        return Receipt(str(decision.action), memory_id, memory.revision, {})
+
+    return mutate(store, access, operation, work, memories.render)
+
+
+def carry_out(
+    mutation: Mutation, reach: Reach, stored: Stored, decision: Decision, owners: Owners | None
+) -> Memory:
+    """Carry out *decision* inside a mutation; see `decide`."""
+    memory, access = stored.memory, mutation.access
+    own = _may_decide(mutation, stored, decision.action)
+    if decision.action is Action.SUPERSEDE:
+        return _supersede(mutation, reach, stored, decision)
+    target = move(decision.action, memory.status)
+    if target is None:
+        return memory
+    if decision.action in {Action.APPROVE, Action.REJECT}:
+        _record(mutation, memory, decision, own=own)
+    if target is Status.ACCEPTED:
+        return _accept(mutation, reach, stored, decision, owners, own=own)
+    if decision.action is Action.RETURN:
+        approvals.withdraw(mutation.tx, memory.repository_id, memory.memory_id)
+    return entries.change(
+        mutation,
+        stored,
+        replace(
+            memory,
+            status=target,
+            self_approved=own and decision.action is Action.REJECT and access.person,
+            review_reason="returned" if decision.action is Action.RETURN else None,
+        ),
+        entries.Change(str(decision.action), reason=decision.reason),
+    )
+
+
+def _accept(
+    mutation: Mutation,
+    reach: Reach,
+    stored: Stored,
+    decision: Decision,
+    owners: Owners | None,
+    *,
+    own: bool,
+) -> Memory:
+    memory = stored.memory
+    if memory.content is not None and memory.content.sensitivity is Sensitivity.SECRET:
+        raise ForbiddenError("an entry that is marked secret is never accepted")
+    first = decision.action is Action.APPROVE
+    if first and not _enough(mutation, memory, owners):
+        return memory
+    accepted = entries.change(
+        mutation,
+        stored,
+        replace(
+            memory,
+            status=Status.ACCEPTED,
+            superseded_by=None,
+            review_reason=None,
+            self_approved=own if first else memory.self_approved,
+        ),
+        entries.Change(str(decision.action), reason=decision.reason),
+    )
+    if first:
+        succession.supersede_old(mutation, reach, accepted)
+    return accepted
+
+
+def _enough(mutation: Mutation, memory: Memory, owners: Owners | None) -> bool:
+    """Tell whether the approvals of exactly this revision suffice."""
+    if memory.collection is not Collection.PROJECT:
+        return True
+    tx = mutation.tx
+    repository = repositories.get(tx, memory.repository_id)
+    given = {
+        a.principal
+        for a in approvals.find_all(tx, memory.repository_id, memory.memory_id)
+        if a.decision == "approve" and a.revision == memory.revision and not a.withdrawn
+    }
+    if repository.codeowners and (owners is None or owners.revision != memory.revision):
+        raise ForbiddenError("CODEOWNERS cannot be read, so nothing can be approved")
+    if len(given) < repository.required_approvals:
+        return False
+    return owners is None or not repository.codeowners or ownership.satisfied(tx, owners, given)
+
+
+def _record(mutation: Mutation, memory: Memory, decision: Decision, *, own: bool) -> None:
+    """Keep the decision; a second one of the same person on the same revision is no other."""
+    principal = mutation.access.principal_id
+    word = str(decision.action)
+    for known in approvals.find_all(mutation.tx, memory.repository_id, memory.memory_id):
+        same = (known.principal, known.revision, known.decision) == (
+            principal,
+            memory.revision,
+            word,
+        )
+        if same and not known.withdrawn:
+            return
+    approvals.insert(
+        mutation.tx,
+        memory.repository_id,
+        memory.memory_id,
+        Approval(
+            memory.revision, principal, word, own, withdrawn=False, at=mutation.at,
+            comment=decision.comment,
+        ),
+    )  # fmt: skip
+    mutation.record(
+        f"{word}-given",
+        memory.memory_id,
+        repository_id=memory.repository_id,
+        scope_id=memory.scope_id,
+        to_revision=memory.revision,
+        reason="own" if own else None,
+    )
+
+
+def _supersede(mutation: Mutation, reach: Reach, stored: Stored, decision: Decision) -> Memory:
+    successor_id = decision.superseded_by
+    if successor_id is None or successor_id == stored.memory.memory_id:
+        raise InvalidRequestError.at("/superseded_by", "required, another memory's id")
+    successor = rows.find(mutation.tx, [stored.memory.scope_id], successor_id)
+    if (
+        successor is None
+        or not reach.sees(successor.memory)
+        or successor.memory.status is not Status.ACCEPTED
+    ):
+        raise InvalidRequestError.at("/superseded_by", "no accepted memory of this collection")
+    return succession.link(mutation, stored, successor_id, decision.reason)
+
+
+def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
+    """Refuse a caller that may not decide; return whether it is the caller's own proposal.
+
+    Raises:
+        ForbiddenError: With the rule that refuses.
+    """
+    memory, access = stored.memory, mutation.access
+    if memory.collection is Collection.PRIVATE:
+        _may_decide_private(access, memory, action)
+        return False
+    if not access.decides:
+        raise ForbiddenError("an agent never decides; a person does")
+    if memory.collection is Collection.PROJECT:
+        accesses.require(access, Role.REVIEWER, memory.repository_id, f"{action} memories")
+    else:
+        accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
+    proposed = memory.status is Status.PROPOSED
+    own = proposed and access.principal_id in {memory.author, stored.editor}
+    if own and action in {Action.APPROVE, Action.REJECT}:
+        repository = repositories.get(mutation.tx, memory.repository_id)
+        if not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
+            raise ForbiddenError("one's own proposal is decided by somebody else")
+    return own
+
+
+def _may_decide_private(access: Access, memory: Memory, action: Action) -> None:
+    own = memory.owner == access.principal_id
+    if own and action in _OWNERS_OWN:
+        accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
+        return
+    if not access.decides:
+        raise ForbiddenError("an agent never decides; a person does")
+    if not own and memory.owner not in access.sponsored:
+        raise ForbiddenError("a private entry is decided by its owner")

@@ -1,0 +1,187 @@
+"""Search: the memories of a project that have the words of a query, best first (01 §7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codeflow_memory.domain import adjacency, ranking
+from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.branches import Applies, decide
+from codeflow_memory.domain.memory import Collection, Kind
+from codeflow_memory.domain.paths import Requested
+from codeflow_memory.domain.terms import Query, query_terms
+from codeflow_memory.services import access as accesses
+from codeflow_memory.services import visible
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import memories, terms
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.memories import Light, Stored
+
+SNIPPET = 240
+"""Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is searched for; ``None`` narrows nothing. ``literal`` looks for exact words only."""
+
+    text: str
+    literal: bool = False
+    limit: int = 20
+    kind: Kind | None = None
+    collection: Collection | None = None
+    path: str | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that was found; ``matched`` is term to the fields that have it."""
+
+    memory_id: str
+    revision: int
+    title: str
+    score: float
+    matched: Mapping[str, list[str]]
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found, best first, and what was cut from the question."""
+
+    results: tuple[Found, ...]
+    terms: tuple[str, ...]
+    terms_dropped: tuple[str, ...]
+    seeds_truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The keyword scores of a query over some entries.
+
+    Args:
+        query: What was looked for.
+        postings: What the index holds for it.
+        scores: Memory id to score, not yet rounded; adjacency is in it.
+    """
+
+    query: Query
+    postings: ranking.Postings
+    scores: Mapping[str, float]
+
+
+def find(
+    store: Store, access: Access, project_id: str, repo: str | None, question: Question
+) -> Answer:
+    """Search one project.
+
+    Raises:
+        NotFoundError: No such project for the caller.
+    """
+    query = query_terms(question.text, store.words, store.stems, literal=question.literal)
+    with store.engine.read() as tx:
+        project = accesses.get_project(tx, access, project_id, repo)
+        reach = accesses.reach(tx, access, project)
+        rows = store.shelf.accepted(tx, reach)
+        kept = _kept(rows, question, store.now())
+        looked = Looked(query, visible.scope_ids(reach), rows, kept, literal=question.literal)
+        scored = score(store, tx, looked)
+        hits = best(scored.scores, kept, question.limit)
+        stored = memories.find_all(tx, reach.scopes, [hit.memory_id for hit in hits])
+    matched = ranking.matched(query, scored.postings, [hit.memory_id for hit in hits])
+    by_id = {s.memory.memory_id: s for s in stored}
+    return Answer(
+        tuple(_found(by_id[hit.memory_id], hit, matched[hit.memory_id]) for hit in hits),
+        tuple(token.text for token in query.tokens),
+        query.dropped,
+        len(scored.scores) > ranking.MAX_SEEDS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Where a query is looked for.
+
+    Args:
+        query: The query.
+        scope_ids: The scopes that the caller reads.
+        rows: Every entry that the caller sees: what statistics count.
+        kept: Those that may be found.
+        literal: Whether only exact words count.
+    """
+
+    query: Query
+    scope_ids: list[int]
+    rows: Mapping[str, Light]
+    kept: Mapping[str, Light]
+    literal: bool
+
+
+def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
+    """Score the entries that have a word of the query."""
+    query, kept = looked.query, looked.kept
+    postings = terms.find(tx, looked.scope_ids, query)
+    whole = ranking.score(query, postings, len(looked.rows))
+    scores: Mapping[str, float] = whole.totals
+    if len(kept) < len(looked.rows):
+        scores = {m: s for m, s in scores.items() if m in kept}
+    if not query.adjacent:
+        return Scored(query, postings, scores)
+    near = best(scores, kept, adjacency.DEPTH)
+    texts = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
+    stems = None if looked.literal else store.stems
+    gains = adjacency.bonuses(query, whole.idfs, texts, store.words, stems)
+    return Scored(query, postings, ranking.raised(scores, gains))
+
+
+def best(scores: Mapping[str, float], kept: Mapping[str, Light], limit: int) -> list[ranking.Hit]:
+    """Return the best *limit* entries: by score, then the later update, then id."""
+    found = ranking.best(scores, limit)
+    return ranking.order(found, {m: kept[m].updated_at for m in found if m in kept}, limit)
+
+
+def _kept(rows: Mapping[str, Light], question: Question, at: int) -> Mapping[str, Light]:
+    narrowed = (question.kind, question.collection, question.path, question.branch)
+    if not any(narrowed) and all(
+        row.valid_to is None or row.valid_to > at for row in rows.values()
+    ):
+        return rows
+    requested = Requested([question.path] if question.path else [])
+    return {m: row for m, row in rows.items() if _matches(row, question, requested, at)}
+
+
+def _matches(row: Light, question: Question, requested: Requested, at: int) -> bool:
+    return (
+        (row.valid_to is None or row.valid_to > at)
+        and (question.kind is None or row.kind == question.kind)
+        and (question.collection is None or row.collection is question.collection)
+        and (not row.paths or requested.concerned(row.paths))
+        and (
+            question.branch is None
+            or not row.branches
+            or decide(row.branches, question.branch, None) is not Applies.NO
+        )
+    )
+
+
+def _found(stored: Stored, hit: ranking.Hit, matched: Mapping[str, list[str]]) -> Found:
+    memory = stored.memory
+    title = "" if memory.content is None else memory.content.title
+    body = "" if memory.content is None else memory.content.body
+    return Found(
+        memory.memory_id, memory.revision, title, hit.score, matched, snippet(body, matched)
+    )
+
+
+def snippet(body: str, words: Mapping[str, object]) -> str:
+    """Return the part of *body* around its first match, cut at spaces; one line."""
+    folded = body.casefold()
+    found = [at for at in (folded.find(word) for word in words) if at >= 0]
+    start = max(0, min(found, default=0) - SNIPPET // 3)
+    if start:
+        start = body.find(" ", start) + 1 or start
+    end = start + SNIPPET
+    if end < len(body):
+        end = max(body.rfind(" ", start, end), start + 1)
+    text = " ".join(body[start:end].split())
+    return ("… " if start else "") + text + (" …" if end < len(body) else "")

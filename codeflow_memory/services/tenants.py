@@ -1,0 +1,214 @@
+"""Tenants: the registry of a home's databases, each opened once and closed with it."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from codeflow_memory.adapters.secrets import TenantKeys
+from codeflow_memory.adapters.stems import SnowballStems
+from codeflow_memory.domain.access import Role
+from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
+from codeflow_memory.domain.ids import Ids
+from codeflow_memory.services.store import Guard, NoGuard, Store
+from codeflow_memory.storage import audit, grants, migrate, principals, tenants
+from codeflow_memory.storage.engine import Engine, Transaction
+from codeflow_memory.storage.grants import StoredGrant
+from codeflow_memory.storage.home import Home, require_tenant, sync_folder
+from codeflow_memory.storage.principals import Principal
+from codeflow_memory.storage.tenants import Instance
+from codeflow_memory.storage.words import UnicodeWords
+
+FIRST_OWNER = "owner"
+"""The name of the person that every new tenant has."""
+
+_INSTANCE_BYTES = 16
+
+GuardOf = Callable[[str, Engine], Guard]
+
+
+class Tenants:
+    """The tenants of one home; may be shared by threads.
+
+    Args:
+        home: The home; it exists.
+        now: Unix microseconds, UTC.
+        random_bytes: As many random bytes as asked for; tokens' secrets never come from it.
+        vfs: Name of an apsw VFS, for fault tests.
+        roots: Folders under which repositories may be read; absolute.
+        guard_of: Makes the guard of a tenant that had an older document.
+        migrating: Whether older databases are brought to the newest schema; the home is held
+            alone then.
+    """
+
+    def __init__(  # noqa: PLR0913 - what one process decides once
+        self,
+        home: Home,
+        *,
+        now: Callable[[], int],
+        random_bytes: Callable[[int], bytes] = os.urandom,
+        vfs: str | None = None,
+        roots: tuple[Path, ...] = (),
+        guard_of: GuardOf = lambda _, __: NoGuard(),
+        migrating: bool = False,
+    ) -> None:
+        self.home = home
+        self._now = now
+        self._random_bytes = random_bytes
+        self._vfs = vfs
+        self._roots = roots
+        self._guard_of = guard_of
+        self._migrating = migrating
+        self._ids = Ids(now, random_bytes)
+        self._words = UnicodeWords()
+        self._stems = SnowballStems()
+        self._stores: dict[str, Store] = {}
+        self._lock = threading.Lock()
+
+    def slugs(self) -> list[str]:
+        """List the tenants that have a database, ``local`` first."""
+        return self.home.tenants()
+
+    def get(self, tenant: str) -> Store:
+        """Return a tenant's store, opened and checked when it is first asked for.
+
+        Raises:
+            NotFoundError: There is no such tenant, or *tenant* is no slug.
+            StoreUnusableError: Its file is damaged, foreign, newer, older or another tenant's.
+        """
+        with self._lock:
+            found = self._stores.get(tenant)
+            if found is None:
+                found = self._open(tenant, self._path(tenant))
+                self._stores[tenant] = found
+            return found
+
+    def create(self, slug: str) -> Store:
+        """Make a tenant with its first owner, and open it.
+
+        The file is made beside its place and linked into it when it is complete: of a crash at any
+        point nothing remains but a file that no tenant has, and of two makers one wins.
+
+        Raises:
+            InvalidRequestError: *slug* is no slug, or the tenant exists.
+        """
+        path = self.home.database(slug)
+        if path.exists():
+            raise _exists()
+        self.home.make_tenant_folder(slug)
+        temporary = path.with_name(f".{path.name}.{self._random_bytes(8).hex()}")
+        try:
+            self._fill(slug, temporary)
+            # Linked, not renamed: a rename would put the file over one that came meanwhile.
+            path.hardlink_to(temporary)
+        except FileExistsError:
+            raise _exists() from None
+        finally:
+            temporary.unlink(missing_ok=True)
+        sync_folder(path.parent)
+        return self.get(slug)
+
+    def close(self) -> None:
+        """Close every database."""
+        with self._lock:
+            stores, self._stores = self._stores, {}
+        for store in stores.values():
+            store.engine.close()
+
+    def _path(self, tenant: str) -> Path:
+        try:
+            return require_tenant(self.home, tenant)
+        except InvalidRequestError:
+            # What no tenant can be called is to a caller one that does not exist.
+            raise NotFoundError("tenant", tenant) from None
+
+    def _fill(self, slug: str, path: Path) -> None:
+        engine = Engine(path, vfs=self._vfs)
+        engine.create()
+        try:
+            migrate.migrate(engine)
+            with engine.write() as tx:
+                found(
+                    tx,
+                    slug,
+                    home_key=self.home.key(),
+                    instance_id=self._random_bytes(_INSTANCE_BYTES).hex(),
+                    ids=self._ids,
+                    at=self._now(),
+                )
+        finally:
+            engine.close()
+
+    def _open(self, slug: str, path: Path) -> Store:
+        engine = Engine(path, vfs=self._vfs)
+        try:
+            migrate.prepare(engine, check=True)
+            self._bring_up(engine)
+            with engine.read() as tx:
+                instance = tenants.find(tx)
+        except BaseException:
+            engine.close()
+            raise
+        if instance is None or instance.tenant != slug:
+            engine.close()
+            raise StoreUnusableError(path.name, "it belongs to another tenant; move it aside")
+        return Store(
+            tenant=slug,
+            engine=engine,
+            keys=TenantKeys(self.home.key(), instance.instance_id),
+            ids=self._ids,
+            now=self._now,
+            words=self._words,
+            stems=self._stems,
+            home=self.home,
+            roots=self._roots,
+            guard=self._guard_of(slug, engine),
+        )
+
+    def _bring_up(self, engine: Engine) -> None:
+        _, version = engine.versions()
+        if self._migrating:
+            migrate.migrate(engine)
+        elif version < migrate.newest_version():
+            raise StoreUnusableError(
+                engine.path.name, "its schema is older; start `codeflow-memory up` once"
+            )
+
+
+def found(
+    tx: Transaction, slug: str, *, home_key: bytes, instance_id: str, ids: Ids, at: int
+) -> str:
+    """Write the first rows of an empty migrated database: instance, first owner, audit.
+
+    Returns:
+        The principal id of the first owner.
+    """
+    keys = TenantKeys(home_key, instance_id)
+    tenants.insert(tx, Instance(instance_id, slug, at))
+    owner = Principal(ids.new("prn"), FIRST_OWNER, "user", None, at, None)
+    principals.insert(tx, owner)
+    grant = StoredGrant(
+        ids.new("grt"), owner.principal_id, Role.OWNER, None, owner.principal_id, at
+    )
+    grants.insert(tx, grant)
+    batch_id = ids.new("bat")
+    for action, item, reason in (
+        ("tenant.create", instance_id, None),
+        ("principal.create", owner.principal_id, None),
+        ("grant.create", grant.grant_id, f"{owner.principal_id} {grant.role}"),
+    ):
+        entry = audit.Entry(
+            at=at,
+            principal_id=owner.principal_id,
+            origin="system",
+            batch_id=batch_id,
+            action=action,
+            item=item,
+            reason=reason,
+        )
+        audit.append(tx, entry, keys.audit_hash)
+    return owner.principal_id
+
+
+def _exists() -> InvalidRequestError:
+    return InvalidRequestError.at("/tenant", "exists already")

@@ -1,0 +1,109 @@
+"""Configuration: ``config.toml`` in the home, or the file that ``CODEFLOW_CONFIG`` names."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from codeflow_memory.domain.errors import Fault, InvalidRequestError
+
+FILE = "config.toml"
+
+
+class Table(BaseModel):
+    """A table of the file: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Repositories(Table):
+    """Which folders of this machine the server may read repositories in."""
+
+    roots: tuple[Path, ...] = ()
+
+    @model_validator(mode="after")
+    def _absolute(self) -> "Repositories":
+        for root in self.roots:
+            if not root.is_absolute():
+                raise ValueError("each root is an absolute path")
+        return self
+
+
+class Limits(Table):
+    """Requests a minute, and failed sign-ins a quarter of an hour."""
+
+    requests_per_minute_token: int = Field(default=600, ge=1)
+    requests_per_minute_tenant: int = Field(default=6_000, ge=1)
+    failed_sign_ins: int = Field(default=20, ge=1)
+
+
+class Clock(Table):
+    """Shifts every clock of the program forward, for tests and operators."""
+
+    offset_seconds: int = Field(default=0, ge=0)
+    allow_offset: bool = False
+
+    @model_validator(mode="after")
+    def _allowed(self) -> "Clock":
+        if self.offset_seconds and not self.allow_offset:
+            raise ValueError("offset_seconds needs allow_offset = true")
+        return self
+
+
+class Server(Table):
+    """Where the server listens, and the ``host:port`` values under which it is reached."""
+
+    hosts: tuple[str, ...] = ()
+
+
+class Settings(Table):
+    """Everything that an operator sets."""
+
+    repositories: Repositories = Repositories()
+    limits: Limits = Limits()
+    clock: Clock = Clock()
+    server: Server = Server()
+
+
+def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read the configuration of *home*; without a file the defaults hold.
+
+    Raises:
+        InvalidRequestError: The file is not TOML, or a key of it is unknown or wrong; the pointers
+            name the keys.
+    """
+    named = environment.get("CODEFLOW_CONFIG")
+    path = Path(named) if named else home / FILE
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        if named:
+            raise InvalidRequestError.at("CODEFLOW_CONFIG", "no such file") from None
+        return Settings()
+    except (OSError, UnicodeDecodeError):
+        raise InvalidRequestError.at(path.name, "cannot be read as UTF-8 text") from None
+    return parse(text, path.name)
+
+
+def parse(text: str, name: str) -> Settings:
+    """Read configuration from TOML *text*; *name* stands in errors.
+
+    Raises:
+        InvalidRequestError: Not TOML, or a key is unknown or wrong.
+    """
+    try:
+        values: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRequestError.at(name, f"is not TOML: {error}") from None
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise InvalidRequestError(
+            [
+                Fault("/".join([name, *map(str, fault["loc"])]), fault["msg"])
+                for fault in error.errors(include_url=False, include_input=False)
+            ]
+        ) from None

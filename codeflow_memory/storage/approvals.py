@@ -1,0 +1,86 @@
+"""Approvals: decisions of reviewers, each bound to the revision that it names."""
+
+from dataclasses import dataclass
+
+from codeflow_memory.storage.engine import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One decision; ``own`` marks a decision on the reviewer's own proposal."""
+
+    revision: int
+    principal: str
+    decision: str
+    own: bool
+    withdrawn: bool
+    at: int
+    comment: str | None
+
+
+def insert(tx: Transaction, repository_id: str, memory_id: str, approval: Approval) -> None:
+    """Record a decision."""
+    tx.execute(
+        """
+        INSERT INTO approvals (
+            repository_id, memory_id, revision, principal, decision, own, withdrawn, at, comment
+        ) VALUES (
+            :repository_id, :memory_id, :revision, :principal, :decision, :own, :withdrawn, :at,
+            :comment
+        )
+        """,
+        {
+            "repository_id": repository_id,
+            "memory_id": memory_id,
+            "revision": approval.revision,
+            "principal": approval.principal,
+            "decision": approval.decision,
+            "own": int(approval.own),
+            "withdrawn": int(approval.withdrawn),
+            "at": approval.at,
+            "comment": approval.comment,
+        },
+    )
+
+
+def find_all(tx: Transaction, repository_id: str, memory_id: str) -> list[Approval]:
+    """List a memory's decisions, oldest first."""
+    rows = tx.rows(
+        """
+        SELECT revision, principal, decision, own, withdrawn, at, comment
+          FROM approvals
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+         ORDER BY at, revision, principal
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id},
+    )
+    return [Approval(r[0], r[1], r[2], bool(r[3]), bool(r[4]), r[5], r[6]) for r in rows]
+
+
+def withdraw(tx: Transaction, repository_id: str, memory_id: str) -> None:
+    """Withdraw the decisions made so far: the text that they approved has changed."""
+    tx.execute(
+        """
+        UPDATE approvals
+           SET withdrawn = 1
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+           AND withdrawn = 0
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id},
+    )
+
+
+def erase_comments(tx: Transaction, repository_id: str, memory_id: str) -> None:
+    """Take free text out of the decisions of a deleted memory."""
+    tx.execute(
+        """
+        UPDATE approvals
+           SET comment = NULL
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+           AND comment IS NOT NULL
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id},
+    )

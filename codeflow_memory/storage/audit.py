@@ -1,0 +1,130 @@
+"""Audit: an append-only chain of rows, one for each change, in the change's own transaction."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from codeflow_memory.domain.memory import canonical_json
+from codeflow_memory.storage.engine import Transaction
+
+Sign = Callable[[int, str, str], str]
+"""``(epoch, previous hash, canonical row) -> hash``; the key stays with the caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change: who did what to which item; no text of a memory.
+
+    ``repository_id`` and ``scope_id`` are ``None`` for changes of the tenant itself.
+    """
+
+    at: int
+    principal_id: str
+    origin: str
+    batch_id: str
+    action: str
+    item: str
+    repository_id: str | None = None
+    scope_id: int | None = None
+    from_revision: int | None = None
+    to_revision: int | None = None
+    from_status: str | None = None
+    to_status: str | None = None
+    reason: str | None = None
+
+
+_FIELDS = (
+    "at",
+    "principal_id",
+    "origin",
+    "batch_id",
+    "action",
+    "item",
+    "repository_id",
+    "scope_id",
+    "from_revision",
+    "to_revision",
+    "from_status",
+    "to_status",
+    "reason",
+)
+
+
+def append(tx: Transaction, entry: Entry, sign: Sign) -> int:
+    """Append a row to the chain and return its sequence number, from 1."""
+    head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
+    assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
+    count, previous, epoch = head
+    values: dict[str, object] = {name: getattr(entry, name) for name in _FIELDS}
+    digest = sign(epoch, previous, canonical_json(values | {"sequence": count + 1}))
+    tx.execute(
+        """
+        INSERT INTO audit (
+            sequence, at, principal_id, origin, batch_id, action, item, repository_id, scope_id,
+            from_revision, to_revision, from_status, to_status, reason, previous_hash, hash
+        ) VALUES (
+            :sequence, :at, :principal_id, :origin, :batch_id, :action, :item, :repository_id,
+            :scope_id, :from_revision, :to_revision, :from_status, :to_status, :reason,
+            :previous_hash, :hash
+        )
+        """,
+        values | {"sequence": count + 1, "previous_hash": previous, "hash": digest},
+    )
+    tx.execute(
+        "UPDATE store SET audit_count = audit_count + 1, audit_head = :head WHERE singleton = 1",
+        {"head": digest},
+    )
+    return int(count) + 1
+
+
+def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
+    """Return ``(sequence, what is wrong)`` of the first row that breaks the chain, else ``None``.
+
+    A changed, dropped, swapped or added row is found; a tail cut off together with the count in
+    ``store`` is not.
+    """
+    head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
+    assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
+    expected, previous = 1, ""
+    for values, stored_previous, stored in _rows(tx):
+        sequence = values["sequence"]
+        if sequence != expected:
+            return expected, "the row is missing"
+        if stored_previous != previous:
+            return expected, "the row does not follow the one before it"
+        if sign(head[2], previous, canonical_json(values)) != stored:
+            return expected, "the row was changed"
+        expected, previous = expected + 1, stored
+    if (expected - 1, previous) != (head[0], head[1]):
+        return expected, "rows at the end are missing"
+    return None
+
+
+def count(tx: Transaction) -> int:
+    """Return how many rows the chain has."""
+    return int(tx.value("SELECT audit_count FROM store WHERE singleton = 1"))
+
+
+_PAGE = 1_000
+
+
+def _rows(tx: Transaction) -> Iterator[tuple[dict[str, object], str, str]]:
+    after = 0
+    while True:
+        rows = tx.rows(
+            """
+            SELECT sequence, at, principal_id, origin, batch_id, action, item, repository_id,
+                   scope_id, from_revision, to_revision, from_status, to_status, reason,
+                   previous_hash, hash
+              FROM audit
+             WHERE sequence > :after
+             ORDER BY sequence
+             LIMIT :page
+            """,
+            {"after": after, "page": _PAGE},
+        )
+        for row in rows:
+            values = dict(zip(("sequence", *_FIELDS), row[:14], strict=True))
+            yield values, row[14], row[15]
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1][0]

@@ -1,0 +1,232 @@
+"""A home: the folder that holds the tenants' databases, the home key and the locks.
+
+One server owns a home (lock file ``server``); every process that uses its databases shares the lock
+file ``lock``, which importing, migrating and restoring take exclusively.
+"""
+
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
+
+LOCAL = "local"
+"""The tenant that every home has; its database lies in the home itself."""
+
+DATABASE = "memory.sqlite"
+LEGACY_DOCUMENT = "memory.json"
+BALLAST = "ballast"
+BALLAST_BYTES = 2 * 1024 * 1024
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_KEY_BYTES = 32
+
+
+class Home:
+    """The files of one home.
+
+    Args:
+        path: The folder. A path that ends in ``memory.json`` or ``memory.sqlite`` means the
+            folder that holds it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if path.name in {LEGACY_DOCUMENT, DATABASE}:
+            path = path.parent
+        self.path = path
+
+    def make(self) -> None:
+        """Make the folder, mode 0700; one that exists keeps its content.
+
+        Raises:
+            StoreUnusableError: The path is no folder, or it cannot be made.
+        """
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_uid == os.getuid():
+                self.path.chmod(0o700)
+        except (FileExistsError, NotADirectoryError):
+            raise StoreUnusableError("the home", "its path is not a folder") from None
+        except OSError as error:
+            raise StoreUnusableError("the home", f"it cannot be made: {error.strerror}") from None
+
+    def key(self) -> bytes:
+        """Return the home key: the credential ``codeflow-key``, else the file; made when absent.
+
+        Raises:
+            StoreUnusableError: The key does not have 32 bytes.
+        """
+        credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+        if credentials and (credential := Path(credentials) / "codeflow-key").is_file():
+            return _checked_key(credential.read_bytes())
+        path = self.path / "key"
+        if not path.exists():
+            temporary = self.path / f".key.{os.getpid()}"
+            write_private(temporary, os.urandom(_KEY_BYTES))
+            try:
+                # Linked, not renamed: of two first starts one key wins, and both use it.
+                os.link(temporary, path)
+            except FileExistsError:
+                pass
+            finally:
+                temporary.unlink()
+            sync_folder(self.path)
+        return _checked_key(path.read_bytes())
+
+    def tenants(self) -> list[str]:
+        """List the tenants that have a database, ``local`` first."""
+        others = sorted(p.parent.name for p in self.path.glob(f"tenants/*/{DATABASE}"))
+        return [LOCAL] * (self.path / DATABASE).exists() + others
+
+    def database(self, tenant: str) -> Path:
+        """Return the path of *tenant*'s database, which need not exist.
+
+        Raises:
+            InvalidRequestError: *tenant* is not a slug.
+        """
+        check_slug(tenant)
+        if tenant == LOCAL:
+            return self.path / DATABASE
+        return self.path / "tenants" / tenant / DATABASE
+
+    def make_tenant_folder(self, tenant: str) -> None:
+        """Make the folder of *tenant*'s database, mode 0700."""
+        folder = self.database(tenant).parent
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for made in (folder, folder.parent):
+            if made != self.path and self.path in made.parents:
+                made.chmod(0o700)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Own the home as its one server.
+
+        Raises:
+            StoreUnusableError: Another server owns it.
+        """
+        with self._locked("server", fcntl.LOCK_EX, "another server owns this home; stop it first"):
+            yield
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Use the home's databases.
+
+        Raises:
+            StoreUnusableError: An import, a migration or a restore holds the home.
+        """
+        with self._locked("lock", fcntl.LOCK_SH, "an import, migration or restore holds this home"):
+            yield
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the home alone: for importing, migrating and restoring.
+
+        Raises:
+            StoreUnusableError: Some process uses the home's databases.
+        """
+        with self._locked("lock", fcntl.LOCK_EX, "this home is in use; stop its server first"):
+            yield
+
+    def fill_ballast(self) -> None:
+        """Set room aside that a full disk's deletions and revocations can have; best effort."""
+        path = self.path / BALLAST
+        if path.exists():
+            return
+        temporary = self.path / f".ballast.{os.getpid()}"
+        try:
+            write_private(temporary, bytes(BALLAST_BYTES))
+            temporary.rename(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+
+    def release_ballast(self) -> bool:
+        """Give the room back; tell whether there was any."""
+        try:
+            (self.path / BALLAST).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    @contextmanager
+    def _locked(self, name: str, how: int, refusal: str) -> Iterator[None]:
+        flags = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(self.path / name, flags, 0o600)
+        try:
+            os.fchmod(handle, 0o600)
+            try:
+                fcntl.flock(handle, how | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StoreUnusableError("the home", refusal) from None
+            yield
+        finally:
+            os.close(handle)
+
+
+def check_slug(tenant: str) -> str:
+    """Return *tenant* when it is a tenant slug.
+
+    Raises:
+        InvalidRequestError: It is not ``[a-z0-9][a-z0-9-]{0,62}``.
+    """
+    if not _SLUG.fullmatch(tenant):
+        raise InvalidRequestError.at(
+            "/tenant", "a tenant is a-z, 0-9 and '-', at most 63 characters, no leading '-'"
+        )
+    return tenant
+
+
+def require_tenant(home: Home, tenant: str) -> Path:
+    """Return the path of an existing tenant's database.
+
+    Raises:
+        NotFoundError: There is no such tenant.
+    """
+    path = home.database(tenant)
+    if not path.exists():
+        raise NotFoundError("tenant", tenant)
+    return path
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a new file, mode 0600 whatever the umask, and sync it.
+
+    Raises:
+        FileExistsError: Something stands under that name.
+    """
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(path, flags, 0o600)
+    try:
+        os.fchmod(handle, 0o600)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(handle, view) :]
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames and new names in *path* durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def is_regular(path: Path) -> bool:
+    """Tell whether *path* itself is a regular file; a link to one is not."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _checked_key(key: bytes) -> bytes:
+    if len(key) != _KEY_BYTES:
+        raise StoreUnusableError("key", f"the home key has {len(key)} bytes, not {_KEY_BYTES}")
+    return key

@@ -1,0 +1,78 @@
+"""Inspection: what derived rows and counters hold, to be compared with their source."""
+
+import json
+from collections.abc import Iterable
+
+from codeflow_memory.domain.access import Scope
+from codeflow_memory.storage.engine import Transaction
+
+Term = tuple[str, str, int, int, int]
+"""``(term, form, title_tf, tag_tf, body_tf)``."""
+
+
+def scopes(tx: Transaction, repository_id: str) -> list[Scope]:
+    """List every scope of a repository, by id: for who inspects, not for who asks."""
+    rows = tx.rows(
+        """
+        SELECT scope_id, repository_id, project_id, audience
+          FROM scopes
+         WHERE repository_id = :repository_id
+         ORDER BY scope_id
+        """,
+        {"repository_id": repository_id},
+    )
+    return [Scope(*row) for row in rows]
+
+
+def counted(tx: Transaction, scope_id: int) -> tuple[int, int, int]:
+    """Count a scope's live and accepted entries and canonical bytes from the entries themselves."""
+    row = tx.row(
+        """
+        SELECT COUNT(CASE WHEN status <> 'deleted' AND kind <> 'trace' THEN 1 END),
+               COUNT(CASE WHEN status = 'accepted' THEN 1 END),
+               COALESCE(SUM(canonical_bytes), 0)
+          FROM memories
+         WHERE scope_id = :scope_id
+        """,
+        {"scope_id": scope_id},
+    )
+    assert row is not None, "an aggregate has its one row"  # noqa: S101 - an invariant
+    return int(row[0]), int(row[1]), int(row[2])
+
+
+def terms(
+    tx: Transaction, scope_id: int, memory_id: str, keys: Iterable[tuple[str, str]]
+) -> list[Term]:
+    """List an entry's rows of the keyword index, for those of *keys* that it has, by key."""
+    rows = tx.rows(
+        """
+        SELECT t.term, t.form, t.title_tf, t.tag_tf, t.body_tf
+          FROM json_each(:keys) AS k
+          JOIN memory_terms AS t
+            ON t.scope_id = :scope_id
+           AND t.term = CAST(json_extract(k.value, '$[0]') AS TEXT)
+           AND t.form = CAST(json_extract(k.value, '$[1]') AS TEXT)
+           AND t.memory_id = :memory_id
+         ORDER BY t.term, t.form
+        """,
+        {
+            "scope_id": scope_id,
+            "memory_id": memory_id,
+            "keys": json.dumps(sorted(keys), ensure_ascii=False),
+        },
+    )
+    return [(a, b, c, d, e) for a, b, c, d, e in rows]
+
+
+def listed(tx: Transaction, scope_id: int, memory_id: str) -> list[tuple[str, str]]:
+    """List the keys that an entry is said to have in the keyword index, by key."""
+    found = tx.value(
+        """
+        SELECT terms
+          FROM memory_term_lists
+         WHERE scope_id = :scope_id
+           AND memory_id = :memory_id
+        """,
+        {"scope_id": scope_id, "memory_id": memory_id},
+    )
+    return sorted((term, form) for term, form in json.loads(found or "[]"))

@@ -1,0 +1,410 @@
+"""Memories: the current row of each entry, found scope first."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codeflow_memory.domain.errors import RevisionConflictError
+from codeflow_memory.domain.memory import (
+    Collection,
+    Memory,
+    Pair,
+    Status,
+    Tombstone,
+    Verification,
+    parse_content,
+)
+from codeflow_memory.domain.sources import cited_files
+from codeflow_memory.storage.engine import Row, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory with what only the server reads.
+
+    ``editor`` wrote the text of the current revision; ``before`` is the status that a deleted
+    entry had; ``text_hash`` is keyed.
+    """
+
+    memory: Memory
+    editor: str
+    canonical_bytes: int
+    text_hash: str
+    before: Status | None
+
+
+def insert(tx: Transaction, memory: Memory, *, editor: str, text_hash: str) -> None:
+    """Write a new entry's first row."""
+    tx.execute(
+        """
+        INSERT INTO memories (
+            repository_id, memory_id, scope_id, project_id, revision, collection, owner, team_id,
+            run_id, status, kind, sensitivity, author, editor, origin, trust, supersedes_id,
+            supersedes_revision, superseded_by, review_reason, conflicts_with, extractor,
+            self_approved, created_at, updated_at, valid_to, canonical_bytes, text_hash,
+            content_sha256, tags, paths, branches, cited, title, content
+        ) VALUES (
+            :repository_id, :memory_id, :scope_id, :project_id, :revision, :collection, :owner,
+            :team_id, :run_id, :status, :kind, :sensitivity, :author, :editor, :origin, :trust,
+            :supersedes_id, :supersedes_revision, :superseded_by, :review_reason, :conflicts_with,
+            :extractor, :self_approved, :created_at, :updated_at, :valid_to, :canonical_bytes,
+            :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :title, :content
+        )
+        """,
+        _columns(memory, editor=editor, text_hash=text_hash),
+    )
+
+
+def replace(
+    tx: Transaction, memory: Memory, *, editor: str, text_hash: str, base_revision: int
+) -> None:
+    """Write *memory* as the revision after *base_revision*; check and write are one statement.
+
+    Raises:
+        RevisionConflictError: The stored revision is not *base_revision*.
+    """
+    changed = tx.execute(
+        """
+        UPDATE memories
+           SET revision = :revision, status = :status, kind = :kind, sensitivity = :sensitivity,
+               editor = :editor, origin = :origin, trust = :trust, superseded_by = :superseded_by,
+               review_reason = :review_reason, conflicts_with = :conflicts_with,
+               self_approved = :self_approved, updated_at = :updated_at, valid_to = :valid_to,
+               canonical_bytes = :canonical_bytes, text_hash = :text_hash,
+               content_sha256 = :content_sha256, tags = :tags, paths = :paths,
+               branches = :branches, cited = :cited, title = :title, content = :content,
+               supersedes_id = :supersedes_id, supersedes_revision = :supersedes_revision
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+           AND revision = :base_revision
+        """,
+        _columns(memory, editor=editor, text_hash=text_hash) | {"base_revision": base_revision},
+    )
+    if changed != 1:
+        current = tx.value(
+            """
+            SELECT revision
+              FROM memories
+             WHERE repository_id = :repository_id
+               AND memory_id = :memory_id
+            """,
+            {"repository_id": memory.repository_id, "memory_id": memory.memory_id},
+        )
+        raise RevisionConflictError(
+            memory.memory_id, expected=base_revision, current=0 if current is None else current
+        )
+
+
+def set_trust(tx: Transaction, repository_id: str, memory_id: str, trust: int) -> None:
+    """Set the trust in basis points; trust is no revision."""
+    tx.execute(
+        """
+        UPDATE memories
+           SET trust = :trust
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id, "trust": trust},
+    )
+
+
+def set_review_reason(
+    tx: Transaction, repository_id: str, memory_id: str, reason: str | None
+) -> None:
+    """Say why an entry stands in the review queue; the reason is no revision."""
+    tx.execute(
+        """
+        UPDATE memories
+           SET review_reason = :reason
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id, "reason": reason},
+    )
+
+
+def find(tx: Transaction, scope_ids: Iterable[int], memory_id: str) -> Stored | None:
+    """Find an entry within *scope_ids*; a hidden id and an absent one take the same steps."""
+    found = find_all(tx, scope_ids, [memory_id])
+    return found[0] if found else None
+
+
+def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> list[Stored]:
+    """Find the entries of *memory_ids* that lie within *scope_ids*, by id."""
+    # CROSS JOIN keeps the order of the tables: left to itself, SQLite went through the whole scope
+    # and looked for each entry in the list: 19 ms instead of 1 for 20 of 5,000 (SQLite 3.54).
+    rows = tx.rows(
+        """
+        SELECT m.repository_id, m.memory_id, m.scope_id, m.project_id, m.revision, m.collection,
+               m.owner, m.team_id, m.run_id, m.status, m.author, m.editor, m.origin, m.trust,
+               m.supersedes_id, m.supersedes_revision, m.superseded_by, m.review_reason,
+               m.conflicts_with, m.extractor, m.self_approved, m.created_at, m.updated_at,
+               m.canonical_bytes, m.text_hash, m.content_sha256, m.content,
+               v.commit_hash, v.at, v.principal, v.result,
+               r.actor, r.at, r.reason, b.status
+          FROM json_each(:scopes) AS s
+         CROSS JOIN json_each(:memory_ids) AS i
+         CROSS JOIN memories AS m
+          LEFT JOIN verifications AS v
+            ON v.repository_id = m.repository_id
+           AND v.memory_id = m.memory_id
+          LEFT JOIN memory_revisions AS r
+            ON m.status = 'deleted'
+           AND r.repository_id = m.repository_id
+           AND r.memory_id = m.memory_id
+           AND r.revision = m.revision
+          LEFT JOIN memory_revisions AS b
+            ON m.status = 'deleted'
+           AND b.repository_id = m.repository_id
+           AND b.memory_id = m.memory_id
+           AND b.revision = m.revision - 1
+         WHERE m.scope_id = CAST(s.value AS INTEGER)
+           AND m.memory_id = CAST(i.value AS TEXT)
+         ORDER BY m.memory_id
+        """,
+        {"scopes": json.dumps(sorted(scope_ids)), "memory_ids": json.dumps(sorted(memory_ids))},
+    )
+    return [_stored(row) for row in rows]
+
+
+def with_text(tx: Transaction, scope_ids: Iterable[int], text_hash: str) -> list[str]:
+    """List the ids of the entries in *scope_ids* whose text has this keyed hash, by id."""
+    rows = tx.rows(
+        """
+        SELECT m.memory_id
+          FROM json_each(:scopes) AS s
+          JOIN memories AS m
+            ON m.scope_id = CAST(s.value AS INTEGER)
+           AND m.text_hash = :text_hash
+         ORDER BY m.memory_id
+        """,
+        {"scopes": json.dumps(sorted(scope_ids)), "text_hash": text_hash},
+    )
+    return [row[0] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Light:
+    """The part of an entry that filters and lists read."""
+
+    memory_id: str
+    scope_id: int
+    revision: int
+    status: Status
+    kind: str
+    collection: Collection
+    sensitivity: str
+    owner: str
+    updated_at: int
+    valid_to: int | None
+    trust: int
+    tags: tuple[str, ...]
+    paths: tuple[str, ...]
+    branches: tuple[str, ...]
+    cited: tuple[str, ...]
+
+
+def light(tx: Transaction, scope_ids: Iterable[int], statuses: Iterable[Status]) -> list[Light]:
+    """List the entries of *scope_ids* in these statuses, newest change first, then by id.
+
+    Bounded by the limits on live entries; text stays on its pages.
+    """
+    rows = tx.rows(
+        """
+        SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
+               m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
+               m.tags, m.paths, m.branches, m.cited
+          FROM json_each(:scopes) AS s
+          JOIN json_each(:statuses) AS t
+          JOIN memories AS m
+            ON m.scope_id = CAST(s.value AS INTEGER)
+           AND m.status = CAST(t.value AS TEXT)
+         ORDER BY m.updated_at DESC, m.memory_id
+        """,
+        {
+            "scopes": json.dumps(sorted(scope_ids)),
+            "statuses": json.dumps(sorted(str(s) for s in statuses)),
+        },
+    )
+    return [_light(row) for row in rows]
+
+
+def light_of(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> list[Light]:
+    """Like `light`, for these ids only, whatever their status; by id."""
+    rows = tx.rows(
+        """
+        SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
+               m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
+               m.tags, m.paths, m.branches, m.cited
+          FROM json_each(:scopes) AS s
+         CROSS JOIN json_each(:memory_ids) AS i
+         CROSS JOIN memories AS m
+         WHERE m.scope_id = CAST(s.value AS INTEGER)
+           AND m.memory_id = CAST(i.value AS TEXT)
+         ORDER BY m.memory_id
+        """,
+        {"scopes": json.dumps(sorted(scope_ids)), "memory_ids": json.dumps(sorted(memory_ids))},
+    )
+    return [_light(row) for row in rows]
+
+
+def texts(
+    tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]
+) -> dict[str, tuple[str, str]]:
+    """Return title and body of the entries of *memory_ids* that lie within *scope_ids*."""
+    found = find_all(tx, scope_ids, memory_ids)
+    return {
+        s.memory.memory_id: (s.memory.content.title, s.memory.content.body)
+        for s in found
+        if s.memory.content is not None
+    }
+
+
+def titles(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> dict[str, str]:
+    """Return the titles of the entries of *memory_ids* within *scope_ids*; tombstones have none."""
+    rows = tx.rows(
+        """
+        SELECT m.memory_id, m.title
+          FROM json_each(:scopes) AS s
+          JOIN json_each(:memory_ids) AS i
+          JOIN memories AS m
+            ON m.scope_id = CAST(s.value AS INTEGER)
+           AND m.memory_id = CAST(i.value AS TEXT)
+         WHERE m.title IS NOT NULL
+         ORDER BY m.memory_id
+        """,
+        {"scopes": json.dumps(sorted(scope_ids)), "memory_ids": json.dumps(sorted(memory_ids))},
+    )
+    return dict(rows)
+
+
+def expired(tx: Transaction, repository_id: str, at: int, limit: int) -> list[tuple[int, str]]:
+    """List ``(scope_id, memory_id)`` of accepted entries past ``valid_to``, oldest first."""
+    rows = tx.rows(
+        """
+        SELECT scope_id, memory_id
+          FROM memories
+         WHERE repository_id = :repository_id
+           AND status = 'accepted'
+           AND valid_to IS NOT NULL
+           AND valid_to <= :at
+         ORDER BY valid_to, memory_id
+         LIMIT :limit
+        """,
+        {"repository_id": repository_id, "at": at, "limit": limit},
+    )
+    return [(scope_id, memory_id) for scope_id, memory_id in rows]
+
+
+def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object]:
+    content = memory.content
+    canonical = None if content is None else content.canonical()
+    return {
+        "repository_id": memory.repository_id,
+        "memory_id": memory.memory_id,
+        "scope_id": memory.scope_id,
+        "project_id": memory.project_id,
+        "revision": memory.revision,
+        "collection": str(memory.collection),
+        "owner": memory.owner,
+        "team_id": memory.team_id,
+        "run_id": memory.run_id,
+        "status": str(memory.status),
+        "kind": "" if content is None else str(content.kind),
+        "sensitivity": "normal" if content is None else str(content.sensitivity),
+        "author": memory.author,
+        "editor": editor,
+        "origin": memory.origin,
+        "trust": memory.trust,
+        "supersedes_id": None if memory.supersedes is None else memory.supersedes.memory_id,
+        "supersedes_revision": None if memory.supersedes is None else memory.supersedes.revision,
+        "superseded_by": memory.superseded_by,
+        "review_reason": memory.review_reason,
+        "conflicts_with": json.dumps(memory.conflicts_with),
+        "extractor": memory.extractor,
+        "self_approved": int(memory.self_approved),
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "valid_to": None if content is None else content.valid_to,
+        "canonical_bytes": TOMBSTONE_BYTES if canonical is None else len(canonical.encode()),
+        "text_hash": text_hash,
+        "content_sha256": memory.content_sha256,
+        "tags": "[]" if content is None else json.dumps(content.tags, ensure_ascii=False),
+        "paths": "[]" if content is None else json.dumps(content.paths, ensure_ascii=False),
+        "branches": "[]" if content is None else json.dumps(content.branches, ensure_ascii=False),
+        "cited": json.dumps(
+            [] if content is None else cited_files(content.sources), ensure_ascii=False
+        ),
+        "title": None if content is None else content.title,
+        "content": canonical,
+    }
+
+
+TOMBSTONE_BYTES = 256
+"""What a tombstone counts toward the bytes of its scope: its ids, times, reason and hash."""
+
+
+def _stored(row: Row) -> Stored:
+    (
+        repository_id, memory_id, scope_id, project_id, revision, collection, owner, team_id,
+        run_id, status, author, editor, origin, trust, supersedes_id, supersedes_revision,
+        superseded_by, review_reason, conflicts_with, extractor, self_approved, created_at,
+        updated_at, canonical_bytes, text_hash, content_sha256, content, commit, verified_at,
+        verifier, result, deleted_by, deleted_at, reason, before,
+    ) = row  # fmt: skip
+    memory = Memory(
+        memory_id=memory_id,
+        revision=revision,
+        repository_id=repository_id,
+        project_id=project_id,
+        scope_id=scope_id,
+        collection=Collection(collection),
+        owner=owner,
+        team_id=team_id,
+        run_id=run_id,
+        status=Status(status),
+        content=None if content is None else parse_content(content),
+        content_sha256=content_sha256,
+        author=author,
+        origin=origin,
+        trust=trust,
+        created_at=created_at,
+        updated_at=updated_at,
+        supersedes=None if supersedes_id is None else Pair(supersedes_id, supersedes_revision),
+        superseded_by=superseded_by,
+        review_reason=review_reason,
+        conflicts_with=tuple(json.loads(conflicts_with)),
+        extractor=extractor,
+        self_approved=bool(self_approved),
+        verification=(
+            None if commit is None else Verification(commit, verified_at, verifier, result)
+        ),
+        tombstone=None if content is not None else Tombstone(deleted_by, deleted_at, reason),
+    )
+    return Stored(
+        memory, editor, canonical_bytes, text_hash, None if before is None else Status(before)
+    )
+
+
+def _light(row: Row) -> Light:
+    (
+        memory_id, scope_id, revision, status, kind, collection, sensitivity, owner, updated_at,
+        valid_to, trust, tags, paths, branches, cited,
+    ) = row  # fmt: skip
+    return Light(
+        memory_id,
+        scope_id,
+        revision,
+        Status(status),
+        kind,
+        Collection(collection),
+        sensitivity,
+        owner,
+        updated_at,
+        valid_to,
+        trust,
+        tuple(json.loads(tags)) if tags != "[]" else (),
+        tuple(json.loads(paths)) if paths != "[]" else (),
+        tuple(json.loads(branches)) if branches != "[]" else (),
+        tuple(json.loads(cited)) if cited != "[]" else (),
+    )

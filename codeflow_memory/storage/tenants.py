@@ -1,0 +1,35 @@
+"""The tenant's own row: which instance this database is."""
+
+from dataclasses import dataclass
+
+from codeflow_memory.storage.engine import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """What a database says of itself; its keys are derived from ``instance_id``."""
+
+    instance_id: str
+    tenant: str
+    created_at: int
+
+
+def find(tx: Transaction) -> Instance | None:
+    """Find the row; ``None`` in a database that was never filled."""
+    row = tx.row("SELECT instance_id, tenant, created_at FROM store WHERE singleton = 1")
+    return None if row is None else Instance(*row)
+
+
+def insert(tx: Transaction, instance: Instance) -> None:
+    """Write the row of a new database."""
+    tx.execute(
+        """
+        INSERT INTO store (singleton, instance_id, tenant, created_at, latest_at)
+        VALUES (1, :instance_id, :tenant, :created_at, :created_at)
+        """,
+        {
+            "instance_id": instance.instance_id,
+            "tenant": instance.tenant,
+            "created_at": instance.created_at,
+        },
+    )

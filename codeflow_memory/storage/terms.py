@@ -1,0 +1,109 @@
+"""The keyword index: which memory has which term, in which form, and how often.
+
+Accepted memories only. The key leads with the scope, so that neither the time of a query nor its
+counts tell of what lies in other scopes.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+
+from codeflow_memory.domain.ranking import MAX_FREQUENCY, Posting
+from codeflow_memory.domain.terms import Form, Frequencies, Query
+from codeflow_memory.storage.engine import Transaction
+
+
+def insert(
+    tx: Transaction, scope_id: int, memory_id: str, terms: Mapping[tuple[str, Form], Frequencies]
+) -> None:
+    """Add a memory's terms; it has none in the index yet."""
+    # In the order of the key, which is the cheapest to insert; as sequences, because building
+    # 500 dictionaries takes a third as long as writing the rows.
+    rows = sorted(terms.items())
+    tx.executemany(
+        """
+        INSERT INTO memory_terms (
+            scope_id, term, form, memory_id, title_tf, tag_tf, body_tf
+        ) VALUES (
+            :scope_id, :term, :form, :memory_id, :title_tf, :tag_tf, :body_tf
+        )
+        """,
+        (
+            (scope_id, term, form.value, memory_id, *(min(n, MAX_FREQUENCY) for n in times))
+            for (term, form), times in rows
+        ),
+    )
+    tx.execute(
+        """
+        INSERT INTO memory_term_lists (scope_id, memory_id, terms)
+        VALUES (:scope_id, :memory_id, :terms)
+        """,
+        {
+            "scope_id": scope_id,
+            "memory_id": memory_id,
+            "terms": json.dumps([key for key, _ in rows], ensure_ascii=False),
+        },
+    )
+
+
+def delete(tx: Transaction, scope_id: int, memory_id: str) -> None:
+    """Remove a memory's terms; nothing happens when it has none."""
+    key = {"scope_id": scope_id, "memory_id": memory_id}
+    listed = tx.value(
+        """
+        DELETE FROM memory_term_lists
+         WHERE scope_id = :scope_id
+           AND memory_id = :memory_id
+        RETURNING terms
+        """,
+        key,
+    )
+    if listed is None:
+        return
+    tx.executemany(
+        """
+        DELETE FROM memory_terms
+         WHERE scope_id = :scope_id
+           AND term = :term
+           AND form = :form
+           AND memory_id = :memory_id
+        """,
+        ((scope_id, term, form, memory_id) for term, form in json.loads(listed)),
+    )
+
+
+def find(
+    tx: Transaction, scope_ids: Collection[int], query: Query
+) -> dict[tuple[str, Form], list[Posting]]:
+    """Return what the index holds for each lookup of *query* within *scope_ids*.
+
+    Args:
+        tx: A transaction.
+        scope_ids: What the caller can see; scopes without an accepted entry are better left out.
+        query: What is looked for.
+    """
+    wanted = sorted({(at.term, at.form) for token in query.tokens for at in token.lookups})
+    scopes = sorted(scope_ids)
+    found: dict[tuple[str, Form], list[Posting]] = {}
+    for key in wanted:
+        for scope_id in scopes:
+            if postings := _postings(tx, scope_id, *key):
+                found.setdefault(key, []).extend(postings)
+    return found
+
+
+def _postings(tx: Transaction, scope_id: int, term: str, form: Form) -> list[Posting]:
+    # A statement for each scope and lookup costs 6 µs and 0.6 µs a row; with the scopes by
+    # json_each 17 µs and 1.1 µs; joined with a list of all lookups, or summed up in SQL, two to
+    # four times as much (apsw 3.54.1). One integer for three frequencies, `ranking.pack`, spares
+    # two of four columns.
+    return tx.rows(
+        """
+        SELECT memory_id,
+               title_tf * 4294967296 + tag_tf * 65536 + body_tf
+          FROM memory_terms
+         WHERE scope_id = :scope_id
+           AND term = :term
+           AND form = :form
+        """,
+        {"scope_id": scope_id, "term": term, "form": form.value},
+    )
