@@ -217,6 +217,7 @@ CREATE TABLE memories (
     paths           TEXT    NOT NULL DEFAULT '[]',
     branches        TEXT    NOT NULL DEFAULT '[]',
     cited           TEXT    NOT NULL DEFAULT '[]',  -- files that its sources cite
+    characters      INTEGER NOT NULL DEFAULT 0,     -- of title and body
     title           TEXT,
     content         TEXT,                           -- canonical JSON; NULL exactly when deleted
     PRIMARY KEY (repository_id, memory_id),
@@ -362,7 +363,8 @@ CREATE TABLE relationships (
     PRIMARY KEY (scope_id, memory_id, type, target, target_revision)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX relationships_to ON relationships (target, scope_id, memory_id);
+-- Covering, because the planner takes the key instead of an index that needs a second look-up.
+CREATE INDEX relationships_to ON relationships (scope_id, target, memory_id, memory_revision);
 
 CREATE TABLE manifests (
     repository_id   TEXT    NOT NULL,

@@ -1,6 +1,7 @@
 """Citations checked against a repository."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from codeflow_memory.adapters.git import Repository
 from codeflow_memory.domain.citations import Anchor, Citation, Outcome, Result, Tree, anchor, check
@@ -9,6 +10,10 @@ from codeflow_memory.domain.errors import CodeflowError, DeadlineExceededError
 
 MAX_HELD_BYTES = 64 * 1024 * 1024
 """Contents kept while many citations are checked against one tree."""
+
+READ_AT_ONCE = 256
+MAX_READ_AHEAD = 8_192
+"""Files; more than `MAX_HELD_BYTES` has room for."""
 
 
 def make_anchor(repository: Repository, citation: Citation, commit: str) -> Anchor | None:
@@ -55,7 +60,24 @@ def check_citations(
         tree = Tree(dict(repository.tree(commit)), _remembering(repository))
     except CodeflowError:
         return [unknown] * len(citations)
+    _read_ahead(citations, tree)
     return [_checked(citation, taken, tree) for citation, taken in citations]
+
+
+def _read_ahead(citations: list[tuple[Citation, Anchor | None]], tree: Tree) -> None:
+    """Read the changed files that are cited by lines with a few children, not with two for each."""
+    changed = {
+        blob: None
+        for citation, taken in citations
+        if citation.first_line is not None
+        and (blob := tree.files.get(citation.path)) is not None
+        and taken is not None
+        and blob != taken.blob_hash
+    }
+    wanted = list(changed)
+    with suppress(CodeflowError):
+        for start in range(0, min(len(wanted), MAX_READ_AHEAD), READ_AT_ONCE):
+            tree.contents(wanted[start : start + READ_AT_ONCE])
 
 
 def _remembering(repository: Repository) -> Callable[[Sequence[str]], Mapping[str, bytes]]:

@@ -92,7 +92,8 @@ class Context:
         """
         home = self.home
         if home is None:
-            raise click.UsageError(f"{command} works on a local home, not over --url.")
+            means = "leave out --url" if self._url else "unset CODEFLOW_URL"
+            raise click.UsageError(f"{command} works on a local home: {means} or give --home.")
         return home
 
     def _home_path(self) -> Path:

@@ -10,7 +10,6 @@ import rich_click as click
 from codeflow_memory.adapters import git, guidance
 from codeflow_memory.cli import stores, up
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.demonstration import Demonstration
 from codeflow_memory.cli.sample_repository import make_sample
 from codeflow_memory.cli.stores import Opened
 from codeflow_memory.domain.errors import CodeflowError
@@ -42,6 +41,7 @@ def demo(context: Context, folder: Path | None, host: str, port: int, *, serve: 
 
 def _demonstrate(home: Opened, path: Path, *, as_json: bool) -> None:
     # Imports the whole application.
+    from codeflow_memory.cli.demonstration import Demonstration  # noqa: PLC0415
     from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415
 
     store = home.tenants.create(_free_slug(home))

@@ -53,6 +53,7 @@ class Demonstration:
         self._change(tokens, manifest)
         self._replay(run, project, manifest)
         self._select_again(run, project, manifest, commit)
+        self._delete(tokens, run, project, manifest)
         self._ask(tokens["owner"], Request("POST", path("runs", run["run_id"], "end"), body={}))
         if self._quiet:
             output.print_json(self._facts)
@@ -110,41 +111,60 @@ class Demonstration:
         manifest = self._manifest(run, project, question, commit)
         self._line(f"question: {question}")
         self._show(manifest)
+        if not manifest["entries"]:
+            raise click.ClickException("nothing was selected, so there is nothing to replay")
         self._facts["manifest"] = {
             name: manifest[name] for name in ("id", "manifest_sha256", "context_sha256")
         }
         return manifest, run
 
     def _change(self, tokens: dict[str, str], manifest: dict[str, Any]) -> None:
-        self._step("The memories change: the best one is rewritten, another is deleted")
+        self._step("The memories change: the best one is rewritten, the last one archived")
         first, *others = manifest["entries"]
-        where = path("memories", first["memory_id"])
         changes = {"title": "Rewritten since", "body": "Something else is true now."}
+        where = path("memories", first["memory_id"])
         edit = Request("PATCH", where, body=changes, revision=first["revision"])
-        changed = self._ask(tokens["owner"], edit)
-        self._line(f"{changed['id']} is at revision {changed['revision']}, {changed['status']}")
+        done = [self._ask(tokens["owner"], edit)]
         for entry in others[-1:]:
-            request = Request(
-                "DELETE", path("memories", entry["memory_id"]), body={}, revision=entry["revision"]
-            )
-            gone = self._ask(tokens["owner"], request)
-            self._line(f"{gone['id']} is {gone['status']}: no word of it is left")
+            where = path("memories", entry["memory_id"], "archive")
+            away = Request("POST", where, body={}, revision=entry["revision"])
+            done.append(self._ask(tokens["owner"], away))
+        for memory in done:
+            self._line(f"{memory['id']} is at revision {memory['revision']}, {memory['status']}")
 
     def _replay(self, run: dict[str, Any], project: str, manifest: dict[str, Any]) -> None:
         self._step("Replay what the run was given then, from the recorded revisions")
-        where = path("projects", project, "memory", "selections", manifest["id"], "replay")
-        replayed = self._ask(run["token"], Request("POST", where, body={}))
-        gone = [e["memory_id"] for e in replayed["entries"] if e.get("redacted")]
-        same = replayed["context"] == manifest["context"]
-        if not (replayed["verified"] or gone):
+        replayed = self._replayed(run, project, manifest)
+        if not replayed["verified"] or replayed["context"] != manifest["context"]:
             raise click.ClickException("the replay does not agree with its manifest")
-        if gone:
-            self._line(f"the place of {', '.join(gone)} is marked: its text was deleted since")
-            rest = _without(manifest, gone) == _without(replayed, gone)
-            self._line(f"every other entry is as recorded: {'yes' if rest else 'no'}")
-        else:
-            self._line(f"byte for byte the same: {'yes' if same else 'no'}; all hashes agree")
-        self._facts["replay"] = {"verified": replayed["verified"], "redacted": gone, "same": same}
+        self._line(f"{len(replayed['context'])} characters, byte for byte the same")
+        self._line("every recorded hash agrees: verified")
+        self._facts["replay"] = {"verified": True, "context_sha256": manifest["context_sha256"]}
+
+    def _delete(
+        self,
+        tokens: dict[str, str],
+        run: dict[str, Any],
+        project: str,
+        manifest: dict[str, Any],
+    ) -> None:
+        self._step("One memory is deleted, every word of it, and the manifest replayed once more")
+        memory_id = manifest["entries"][-1]["memory_id"]
+        where = path("memories", memory_id)
+        base = self._ask(tokens["owner"], Request("GET", where))["revision"]
+        self._ask(tokens["owner"], Request("DELETE", where, body={}, revision=base))
+        replayed = self._replayed(run, project, manifest)
+        gone = [e["memory_id"] for e in replayed["entries"] if e.get("redacted")]
+        if gone != [memory_id]:
+            raise click.ClickException("the replay does not mark what was deleted")
+        self._line(f"the place of {memory_id} is marked as redacted; the rest is as it was")
+        self._facts["redacted"] = gone
+
+    def _replayed(
+        self, run: dict[str, Any], project: str, manifest: dict[str, Any]
+    ) -> dict[str, Any]:
+        where = path("projects", project, "memory", "selections", manifest["id"], "replay")
+        return self._ask(run["token"], Request("POST", where, body={}))
 
     def _select_again(
         self, run: dict[str, Any], project: str, manifest: dict[str, Any], commit: str
@@ -193,15 +213,12 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _reason(reason: dict[str, Any]) -> str:
     """Write one reason of a manifest in a few words."""
-    return " ".join(
-        f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in reason.items()
-    )
-
-
-def _without(manifest: dict[str, Any], gone: list[str]) -> list[tuple[str, int, str]]:
-    return [
-        (e["memory_id"], e["revision"], e["content_sha256"])
-        for e in manifest["entries"]
-        if e["memory_id"] not in gone
-    ]
+    match reason:
+        case {"type": "term", "term": term, "fields": fields}:
+            return f"{term} in {', '.join(fields)}"
+        case {"type": "connection", "seed": seed, "hops": [{"type": kind}, *_]}:
+            return f"{kind} joins it to {seed}"
+        case {"type": kind}:
+            return str(kind)
+        case _:
+            return ", ".join(reason)

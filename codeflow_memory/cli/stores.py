@@ -1,10 +1,13 @@
 """A local home for the time of one command: made when it may be, locked, opened, closed."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import click
 
 from codeflow_memory.adapters.secrets import parse_token
 from codeflow_memory.cli.context import Context
@@ -12,6 +15,7 @@ from codeflow_memory.cli.output import talk
 from codeflow_memory.domain.access import Access, Origin, Role
 from codeflow_memory.domain.errors import (
     CodeflowError,
+    InvalidRequestError,
     NotFoundError,
     StoreUnusableError,
     UnauthenticatedError,
@@ -76,15 +80,27 @@ def opened(
 
 
 def make(home: Home) -> None:
-    """Make *home*'s folder, and import an older document that waits in it: a first access."""
-    home.make()
-    if (home.path / LEGACY_DOCUMENT).exists() or (home.path / LEGACY_DOCUMENT).is_symlink():
-        # Its parser is needed once in the life of a home.
-        from codeflow_memory.services import legacy_import  # noqa: PLC0415
+    """Make *home*'s folder, and import an older document that waits in it: a first access.
 
+    Raises:
+        click.ClickException: The document is not valid; each fault was told.
+    """
+    home.make()
+    if not os.path.lexists(home.path / LEGACY_DOCUMENT):
+        return
+    # Its parser is needed once in the life of a home.
+    from codeflow_memory.services import legacy_import  # noqa: PLC0415
+
+    try:
         report = legacy_import.settle(home, now=clock(load(home.path)))
-        if report.outcome is legacy_import.Outcome.CONFLICT:
-            talk(f"{legacy_import.conflict()} [import-conflict]; until then only reads are served")
+    except InvalidRequestError as error:
+        for fault in error.faults:
+            talk(f"{fault.pointer or 'the document'}: {fault.detail}")
+        raise click.ClickException(
+            f"{LEGACY_DOCUMENT} cannot be imported: correct it or move it away; nothing was made"
+        ) from None
+    if report.outcome is legacy_import.Outcome.CONFLICT:
+        talk(f"{legacy_import.conflict()} [import-conflict]; until then only reads are served")
 
 
 def tenants_of(

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,19 +90,21 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
     from codeflow_memory.http import server  # noqa: PLC0415
 
     home, settings = start.opened.home, start.opened.settings
+    ids = Ids(stores.clock(settings), os.urandom)
     try:
         listener = server.bind(_address(host), port)
-        hosts = server.own_hosts(listener, settings.server.hosts)
-    except ValueError as error:
-        raise click.UsageError(f"{error}: set server.hosts in the configuration.") from None
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from None
-    ids = Ids(stores.clock(settings), os.urandom)
-    app = create_app(Wiring(start.opened.tenants, settings, hosts, lambda: ids.new("req")))
-    (home.path / SERVER).write_text(listener.url, "utf-8")
-    # What was imported lives as long as the server: no collection need look at it again.
-    gc.freeze()
-    server.run(app, listener, ready=lambda url: _tell(start, url, as_json=as_json))
+    with closing(listener):
+        try:
+            hosts = server.own_hosts(listener, settings.server.hosts)
+        except ValueError as error:
+            raise click.UsageError(f"{error}: set server.hosts in the configuration.") from None
+        app = create_app(Wiring(start.opened.tenants, settings, hosts, lambda: ids.new("req")))
+        (home.path / SERVER).write_text(listener.url, "utf-8")
+        # What was imported lives as long as the server: no collection need look at it again.
+        gc.freeze()
+        server.run(app, listener, ready=lambda url: _tell(start, url, as_json=as_json))
 
 
 def first_token(home: Home, store: Store) -> str | None:

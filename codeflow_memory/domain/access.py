@@ -147,14 +147,11 @@ class Reach:
         if scope is None:
             return False
         status = before if memory.status is Status.DELETED and before else memory.status
+        secret = memory.sensitivity is Sensitivity.SECRET
+        if secret and memory.owner != self.access.principal_id:
+            return False
         if memory.scope_id in self.held_scopes:
             return memory.status is Status.PROPOSED
-        if (
-            memory.content is not None
-            and memory.content.sensitivity is Sensitivity.SECRET
-            and memory.owner != self.access.principal_id
-        ):
-            return False
         if memory.collection is not Collection.PROJECT:
             return True
         held = status in {Status.PROPOSED, Status.REJECTED}

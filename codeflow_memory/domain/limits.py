@@ -11,12 +11,24 @@ RUN_ENTRIES = 512
 SCOPE_BYTES = 32 * 1024 * 1024
 """Canonical JSON of one scope: live entries and tombstones."""
 
+TOMBSTONE_BYTES = 256
+"""What a tombstone counts toward the bytes of its scope: its ids, times, reason and hash."""
+
 
 def counts_as_live(memory: Memory) -> bool:
     """Tell whether an entry counts toward the limits: all but the deleted, traces never."""
     if memory.content is None:
         return False
     return memory.status is not Status.DELETED and memory.content.kind is not Kind.TRACE
+
+
+def counted_bytes(memory: Memory) -> int:
+    """Return what an entry counts toward the bytes of its scope; a live trace counts nothing."""
+    if memory.content is None:
+        return TOMBSTONE_BYTES
+    if memory.content.kind is Kind.TRACE:
+        return 0
+    return len(memory.content.canonical().encode())
 
 
 def counts_for_run(memory: Memory) -> bool:

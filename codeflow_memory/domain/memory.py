@@ -123,11 +123,12 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What stays of a deleted memory."""
+    """What stays of a deleted memory; who could not read it does not see the tombstone either."""
 
     deleted_by: str
     deleted_at: int
     reason: str | None
+    sensitivity: Sensitivity = Sensitivity.NORMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,13 @@ class Memory:
     self_approved: bool = False
     verification: Verification | None = None
     tombstone: Tombstone | None = None
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """How far the text may travel, or could while there was one."""
+        if self.content is not None:
+            return self.content.sensitivity
+        return Sensitivity.NORMAL if self.tombstone is None else self.tombstone.sensitivity
 
 
 def canonical_json(value: object) -> str:

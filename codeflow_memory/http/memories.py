@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from litestar import Controller, Request, Response, delete, get, patch, post
 from litestar.di import NamedDependency, Provide
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from codeflow_memory.domain import errors
 from codeflow_memory.domain.candidates import parse_candidate
@@ -65,12 +65,12 @@ def standing_response(standing: Standing) -> Response[Any]:
 
 
 async def provide_filter(
-    status: Status = Status.ACCEPTED,
-    collection: Collection | None = None,
-    kind: Kind | None = None,
-    tag: str | None = None,
-    path: str | None = None,
-    q: str | None = None,
+    status: FromQuery[Status] = Status.ACCEPTED,
+    collection: FromQuery[Collection | None] = None,
+    kind: FromQuery[Kind | None] = None,
+    tag: FromQuery[str | None] = None,
+    path: FromQuery[str | None] = None,
+    q: FromQuery[str | None] = None,
 ) -> Filter:
     """Read what a list is narrowed to."""
     return Filter(status, collection, kind, tag, path, q)
@@ -102,8 +102,8 @@ class ProjectMemoryController(Controller):
         call: NamedDependency[Call],
         wanted: NamedDependency[Filter],
         repo: Repo = None,
-        cursor: str | None = None,
-        limit: str | None = None,
+        cursor: FromQuery[str | None] = None,
+        limit: FromQuery[str | None] = None,
     ) -> Response[wire.PageBody]:
         """List a project's memories, newest change first, with counts by field."""
         pages = Listing(

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from litestar import Response, get
 from litestar.di import NamedDependency, Provide
-from litestar.params import FromPath, QueryParameter
+from litestar.params import FromPath, FromQuery, QueryParameter
 from pydantic import BaseModel, Field
 
 from codeflow_memory.domain.errors import InvalidRequestError
@@ -42,12 +42,12 @@ class AnswerBody(BaseModel):
 
 async def provide_question(  # noqa: PLR0913, PLR0917 - the documented parameters, one each
     q: Annotated[str, QueryParameter(description="Words; nothing in it is an operator")],
-    match: Literal["all", "literal"] = "all",
-    limit: str | None = None,
-    kind: Kind | None = None,
-    collection: Collection | None = None,
-    path: str | None = None,
-    branch: str | None = None,
+    match: FromQuery[Literal["all", "literal"]] = "all",
+    limit: FromQuery[str | None] = None,
+    kind: FromQuery[Kind | None] = None,
+    collection: FromQuery[Collection | None] = None,
+    path: FromQuery[str | None] = None,
+    branch: FromQuery[str | None] = None,
 ) -> Question:
     """Read what is searched for.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from litestar import Controller, Response, get, post
 from litestar.di import NamedDependency
-from litestar.params import FromPath, JSONBody, QueryParameter
+from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 from pydantic import BaseModel, Field
 
 from codeflow_memory.domain import errors
@@ -176,8 +176,8 @@ class SelectionController(Controller):
         call: NamedDependency[Call],
         run_id: Annotated[str | None, QueryParameter(description="A run; else one's own")] = None,
         repo: Repo = None,
-        cursor: str | None = None,
-        limit: str | None = None,
+        cursor: FromQuery[str | None] = None,
+        limit: FromQuery[str | None] = None,
     ) -> Response[ManifestsBody]:
         """List the manifests of a run, newest first."""
         pages = Listing(

@@ -38,7 +38,9 @@ def authenticate(store: Store, token_id: str, secret: str) -> Access:
         known = same(expected, found.secret_hash if found else _NOBODY)
         if found is None or not known:
             raise UnauthenticatedError
-        return _access(store, tx, found)
+        access = _access(store, tx, found)
+    store.uses.note(token_id, found.last_used_at, store.now())
+    return access
 
 
 def refresh(store: Store, tx: Transaction, access: Access) -> Access:

@@ -39,8 +39,7 @@ _CLAIMS = frozenset({"title", "body", "sources"})
 _FEW_PATHS = 8
 """From here on one listing of the whole tree costs less than a question for each path."""
 
-_BLOBS_AT_ONCE = 8
-"""As many of the longest files that are read as one call of `Repository.contents` holds."""
+_BLOBS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +216,7 @@ def _at(
     waiting = list(ranged)
     for start in range(0, len(waiting), _BLOBS_AT_ONCE):
         batch = waiting[start : start + _BLOBS_AT_ONCE]
-        for blob, content in repository.contents(batch).items():
+        for blob, content in _contents(repository, batch):
             for text in ranged[blob]:
                 made = anchor(content, cited[text].first_line, cited[text].last_line)
                 if made is not None:
@@ -229,3 +228,12 @@ def _blobs(repository: Repository, commit: str, paths: set[str]) -> dict[str, st
         return dict(repository.tree(commit))
     found = {path: repository.blob_hash(commit, path) for path in sorted(paths)}
     return {path: blob for path, blob in found.items() if blob is not None}
+
+
+def _contents(repository: Repository, blobs: list[str]) -> Iterator[tuple[str, bytes]]:
+    """Read *blobs* together; those for which one call had no room, one by one."""
+    found = repository.contents(blobs)
+    yield from found.items()
+    for blob in blobs:
+        if blob not in found:
+            yield from repository.contents([blob]).items()

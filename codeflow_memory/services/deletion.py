@@ -27,11 +27,12 @@ def delete(
 ) -> View:
     """Delete a memory and return its tombstone; works on a full disk too.
 
+    Of *reason* a code stays, no free text. What is deleted already stays as it is.
+
     Raises:
         NotFoundError: There is none for the caller.
         ForbiddenError: It is another's, and the caller is no maintainer.
         RevisionConflictError: It changed since *base_revision*.
-        IllegalTransitionError: It is deleted already.
     """
 
     def work(mutation: Mutation) -> Receipt:
@@ -47,10 +48,10 @@ def erase(mutation: Mutation, stored: Stored, reason: str | None) -> Memory:
     """Put the tombstone in place and take the text out of every table, in this transaction."""
     memory, tx = stored.memory, mutation.tx
     _may_delete(mutation.access, memory)
-    # Deleting twice is a move that the table does not have, not a repetition.
-    target = move(Action.DELETE, memory.status) or memory.status
-    if memory.content is None:
+    target = move(Action.DELETE, memory.status)
+    if target is None:
         return memory
+    code = entries.code_of(reason)
     stone = entries.change(
         mutation,
         stored,
@@ -63,12 +64,14 @@ def erase(mutation: Mutation, stored: Stored, reason: str | None) -> Memory:
             superseded_by=None,
             review_reason=None,
             conflicts_with=(),
-            tombstone=Tombstone(mutation.access.principal_id, mutation.at, reason),
+            tombstone=Tombstone(
+                mutation.access.principal_id, mutation.at, code, memory.sensitivity
+            ),
         ),
-        entries.Change("delete", reason=reason),
+        entries.Change("delete", reason=code),
     )
     where = (memory.repository_id, memory.memory_id)
-    revisions.erase(tx, *where)
+    revisions.erase(tx, *where, entries.REASON_CODES)
     approvals.erase_comments(tx, *where)
     feedback.erase_notes(tx, *where)
     citations.delete(tx, *where)

@@ -11,6 +11,7 @@ from codeflow_memory.domain.limits import (
     PROJECT_ENTRIES,
     RUN_ENTRIES,
     SCOPE_BYTES,
+    counted_bytes,
     counts_as_live,
     counts_for_run,
 )
@@ -19,13 +20,18 @@ from codeflow_memory.domain.provenance import relations
 from codeflow_memory.domain.terms import document_terms
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import graph, memories, revisions, runs, scopes, terms
-from codeflow_memory.storage.memories import TOMBSTONE_BYTES, Stored
+from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.revisions import Step
 
 REASON_CODES = frozenset(
     {"wrong", "outdated", "secret", "not-durable", "duplicate", "expired", "trust", "superseded"}
 )
-"""Reasons that the audit may keep: a free text could repeat the words of a deleted memory."""
+"""Reasons that audit and tombstones keep: a free text could repeat the words of a deleted memory."""
+
+
+def code_of(reason: str | None) -> str | None:
+    """Return *reason* when it is a code, else ``None``."""
+    return reason if reason in REASON_CODES else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def change(
         mutation.tx,
         written,
         editor=done.editor or stored.editor,
-        text_hash=text_hash or stored.text_hash,
+        text_hash=stored.text_hash if text_hash is None else text_hash,
         base_revision=stored.memory.revision,
     )
     _follow(mutation, stored, written, done)
@@ -112,25 +118,24 @@ def _follow(mutation: Mutation, stored: Stored | None, memory: Memory, done: Cha
         to_revision=memory.revision,
         from_status=None if before is None else str(before.status),
         to_status=str(memory.status),
-        reason=done.reason if done.reason in REASON_CODES else None,
+        reason=code_of(done.reason),
     )
 
 
 def _count(mutation: Mutation, stored: Stored | None, memory: Memory) -> None:
     before = None if stored is None else stored.memory
-    content = memory.content
-    size = TOMBSTONE_BYTES if content is None else len(content.canonical().encode())
     live = counts_as_live(memory) - (before is not None and counts_as_live(before))
     accepted = (memory.status is Status.ACCEPTED) - (
         before is not None and before.status is Status.ACCEPTED
     )
-    grown = size - (0 if stored is None else stored.canonical_bytes)
+    grown = counted_bytes(memory) - (0 if stored is None else stored.canonical_bytes)
     entries, total = scopes.count(
         mutation.tx, scope_of(memory), live=live, accepted=accepted, canonical_bytes=grown
     )
     if live > 0 and memory.collection is Collection.PROJECT:
         _within("live entries of the project", entries, PROJECT_ENTRIES)
-    if grown > 0:
+    # A tombstone can be larger than a very short entry, and a deletion is never refused for room.
+    if grown > 0 and memory.content is not None:
         _within("canonical JSON of the scope, in bytes", total, SCOPE_BYTES)
     by = counts_for_run(memory) - (before is not None and counts_for_run(before))
     if by and memory.run_id is not None:

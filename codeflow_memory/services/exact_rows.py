@@ -11,6 +11,7 @@ from codeflow_memory.domain.errors import InvalidRequestError, LimitExceededErro
 from codeflow_memory.domain.limits import (
     PROJECT_ENTRIES,
     SCOPE_BYTES,
+    counted_bytes,
     counts_as_live,
     counts_for_run,
 )
@@ -39,7 +40,6 @@ from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.citations import Citation
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.feedback import Feedback
-from codeflow_memory.storage.memories import TOMBSTONE_BYTES
 from codeflow_memory.storage.revisions import Step
 
 _TERM_ROWS = 200_000
@@ -90,9 +90,7 @@ def _note(mutation: Mutation, done: _Written, scope: Scope, memory: Memory) -> N
     content, counts = memory.content, done.scopes[scope]
     counts["live"] += counts_as_live(memory)
     counts["accepted"] += memory.status is Status.ACCEPTED
-    counts["canonical_bytes"] += (
-        TOMBSTONE_BYTES if content is None else len(content.canonical().encode())
-    )
+    counts["canonical_bytes"] += counted_bytes(memory)
     if memory.run_id is not None and counts_for_run(memory):
         done.runs[memory.repository_id, memory.run_id] += 1
     if memory.status is Status.ACCEPTED and content is not None:

@@ -89,7 +89,14 @@ def hash_text(store: Store, content: Content) -> str:
     return store.keys.text_hash(f"{kinds}\n{text_key(content.title, content.body)}")
 
 
-def govern(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) -> Ruling:
+def govern(
+    mutation: Mutation,
+    reach: Reach,
+    prepared: Prepared,
+    scope_id: int,
+    *,
+    standing_hash: str | None = None,
+) -> Ruling:
     """Decide what becomes of a candidate for the scope *scope_id*.
 
     The first line that applies wins:
@@ -104,14 +111,24 @@ def govern(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) 
     otherwise                                      accepted
     =============================================  =================================
 
+    Args:
+        mutation: The running mutation.
+        reach: What the caller sees.
+        prepared: The candidate.
+        scope_id: Where it goes.
+        standing_hash: Of the text that an edited entry has: that text may stay, whatever was
+            decided about its like.
+
     Raises:
         PreviouslyRejectedError: The text was decided before.
     """
     access = mutation.access
-    _check_rejected(mutation, reach, prepared, scope_id)
+    duplicate = _duplicate(mutation.tx, reach, prepared, scope_id)
+    if duplicate is None and prepared.text_hash != standing_hash:
+        _check_rejected(mutation, reach, prepared, scope_id)
     trust = _trust(mutation.tx, reach, access.origin, prepared.candidate.content.derived_from)
     status, reason = _route(access, prepared)
-    return Ruling(status, trust, reason, _duplicate(mutation.tx, reach, prepared, scope_id))
+    return Ruling(status, trust, reason, duplicate)
 
 
 def _route(access: Access, prepared: Prepared) -> tuple[Status, str | None]:
@@ -154,20 +171,27 @@ def _applies_alike(a: Content, b: Content) -> bool:
 
 
 def _check_rejected(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) -> None:
-    access, tx = mutation.access, mutation.tx
-    repository_id = reach.scopes[scope_id].repository_id
-    if not prepared.text_hash or (access.decides and access.may(Role.REVIEWER, repository_id)):
+    """Refuse a text that the project, or the author in it, has decided against before."""
+    access, tx, own_scope = mutation.access, mutation.tx, reach.scopes[scope_id]
+    if not prepared.text_hash or (
+        access.decides and access.may(Role.REVIEWER, own_scope.repository_id)
+    ):
         return
-    scope_ids = {s for s in reach.scopes if s not in reach.held_scopes}
+    scope_ids = {
+        s
+        for s, scope in reach.scopes.items()
+        if scope.project_id == own_scope.project_id and s not in reach.held_scopes
+    }
     for stored in memories.find_all(
         tx, scope_ids, memories.with_text(tx, scope_ids, prepared.text_hash)
     ):
         memory = stored.memory
         decided = memory.status in {Status.REJECTED, Status.DELETED}
         own = memory.author == access.principal_id
-        if decided and (own or memory.collection is Collection.PROJECT):
-            seen = reach.sees(memory, before=stored.before)
-            raise PreviouslyRejectedError(memory.memory_id if seen else None)
+        # What the caller does not see, such as another's secret, refuses nothing: it would tell.
+        seen = reach.sees(memory, before=stored.before)
+        if decided and seen and (own or memory.collection is Collection.PROJECT):
+            raise PreviouslyRejectedError(memory.memory_id)
 
 
 def _trust(tx: Transaction, reach: Reach, origin: str, derived_from: tuple[Pair, ...]) -> int:

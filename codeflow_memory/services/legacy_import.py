@@ -6,36 +6,33 @@ document renamed first: until the commit it is the only copy.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import islice
 from pathlib import Path
 
-from codeflow_memory.adapters.legacy_json import parse_document, read_document
-from codeflow_memory.adapters.legacy_records import Document
+from codeflow_memory.adapters.legacy_json import read_document
 from codeflow_memory.adapters.secrets import TenantKeys
 from codeflow_memory.adapters.stems import SnowballStems
 from codeflow_memory.domain.errors import (
     CodeflowError,
-    Fault,
     ImportConflictError,
-    InvalidRequestError,
     StoreUnusableError,
 )
 from codeflow_memory.domain.ids import Ids
-from codeflow_memory.domain.strict_json import MAX_FAULTS
-from codeflow_memory.services import legacy_rows
-from codeflow_memory.services.legacy_mapping import find_flags
-from codeflow_memory.services.legacy_rows import Source
+from codeflow_memory.services import legacy_rows, legacy_source
+from codeflow_memory.services.legacy_report import Outcome, Report
+from codeflow_memory.services.legacy_source import Source
+from codeflow_memory.services.mutation import moment
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
-from codeflow_memory.storage import imports, migrate, tenants, tokens
-from codeflow_memory.storage.engine import Engine, Transaction
+from codeflow_memory.storage import imports, migrate, tenants
+from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home, is_regular, sync_folder
 from codeflow_memory.storage.imports import Import, State
 from codeflow_memory.storage.words import UnicodeWords
+
+__all__ = ["COPY", "Outcome", "Report", "check", "conflict", "run", "settle"]
 
 COPY = LEGACY_DOCUMENT + ".pre-sqlite"
 """The document after its import, kept until a record changes."""
@@ -45,45 +42,6 @@ DATABASE_NAME = "the database of tenant local"
 
 _TEMPORARY = ".memory.sqlite.import"
 _INSTANCE_BYTES = 16
-
-
-class Outcome(StrEnum):
-    """What a call did: ``unchanged`` found nothing to do, ``conflict`` left it for a person."""
-
-    CHECKED = "checked"
-    IMPORTED = "imported"
-    RESUMED = "resumed"
-    UNCHANGED = "unchanged"
-    CONFLICT = "conflict"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a document holds, and what became of it.
-
-    Args:
-        outcome: See `Outcome`.
-        source_sha256: Of the document's bytes, in hex; ``None`` where none was read.
-        counts: Kind of record to number.
-        findings: What the scanner found, ``{memory_id, rules}`` each.
-        digest: Of the records as stored; ``None`` where nothing was stored.
-    """
-
-    outcome: Outcome
-    source_sha256: str | None = None
-    counts: dict[str, int] | None = None
-    findings: tuple[imports.Finding, ...] = ()
-    digest: str | None = None
-
-    def fields(self) -> dict[str, object]:
-        """Return the report as JSON values."""
-        return {
-            "outcome": str(self.outcome),
-            "source_sha256": self.source_sha256,
-            "counts": self.counts or {},
-            "findings": [dict(f) for f in self.findings if f["rules"]],
-            "digest": self.digest,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +76,11 @@ def check(path: Path) -> Report:
         NotFoundError: There is no such file.
         InvalidRequestError: With the first 100 faults.
     """
-    source = _read(path)
+    source = legacy_source.read(path)
     return Report(
         Outcome.CHECKED,
         source.sha256,
-        legacy_rows.summarise(source),
+        legacy_source.summarise(source),
         tuple({"memory_id": m, "rules": list(rules)} for m, rules in source.flags.items()),
     )
 
@@ -157,7 +115,7 @@ def run(
             record = _recorded(importing)
         if record is not None:
             return _report(Outcome.UNCHANGED, record)
-    source = _read(document)
+    source = legacy_source.read(document)
     home.make()
     with home.exclusive():
         return _run(importing, source)
@@ -191,7 +149,7 @@ def settle(
                 return Report(Outcome.CONFLICT)
             raise
         try:
-            source = _read(importing.path)
+            source = legacy_source.read(importing.path)
         except CodeflowError:
             # What cannot be read is not what an existing database was imported from.
             if home.database(LOCAL).exists():
@@ -208,43 +166,12 @@ def conflict() -> ImportConflictError:
     return ImportConflictError(document=LEGACY_DOCUMENT, database=DATABASE_NAME)
 
 
-def _read(path: Path) -> Source:
-    data, sha256 = read_document(path)
-    document = parse_document(data)
-    faults = list(islice(_nul_faults(document), MAX_FAULTS))
-    if faults:
-        raise InvalidRequestError(faults)
-    flags = {
-        e.memory_id: found
-        for e in document.entries
-        if e.content is not None and (found := find_flags(e.content))
-    }
-    return Source(document, sha256, flags)
-
-
-def _nul_faults(document: Document) -> Iterator[Fault]:
-    """Yield the names that hold NUL, at which a database ends a text when it measures it."""
-    detail = "must not contain NUL"
-    for index, entry in enumerate(document.entries):
-        named = (
-            ("repo", entry.repo),
-            ("projectId", entry.project_id),
-            ("runId", entry.run_id),
-            ("agent", entry.agent),
-            ("teamId", entry.team_id),
-        )
-        yield from (Fault(f"/entries/{index}/{k}", detail) for k, v in named if v and "\0" in v)
-    for index, receipt in enumerate(document.receipts):
-        if "\0" in receipt.operation_id:
-            yield Fault(f"/receipts/{index}/operationId", detail)
-
-
 def _run(importing: Importing, source: Source) -> Report:
     """Import or resume; the home is held alone."""
-    if importing.own:
-        _check_copy(importing.home, source.sha256)
     database = importing.home.database(LOCAL)
+    _remove_temporary(database.with_name(_TEMPORARY))
     if not database.exists():
+        _check_copy(importing, source)
         record = _import_fresh(importing, source, database)
         outcome = Outcome.IMPORTED
     else:
@@ -260,7 +187,6 @@ def _import_fresh(importing: Importing, source: Source, database: Path) -> Impor
     Of a crash nothing remains but a file that no tenant has; the next import takes it away.
     """
     temporary = database.with_name(_TEMPORARY)
-    _remove_temporary(temporary)
     engine = Engine(temporary, vfs=importing.vfs)
     engine.create()
     try:
@@ -302,16 +228,12 @@ def _import_beside(importing: Importing, source: Source, database: Path) -> tupl
             return record, _resumed(importing, source, record)
         if not empty or instance is None:
             raise conflict()
+        _check_copy(importing, source)
         store = _store(importing, engine, instance.instance_id)
         with engine.write() as tx:
-            return legacy_rows.write(store, tx, source, _moment(tx, store.now())), Outcome.IMPORTED
+            return legacy_rows.write(store, tx, source, moment(tx, store.now())), Outcome.IMPORTED
     finally:
         engine.close()
-
-
-def _moment(tx: Transaction, now: int) -> int:
-    """Return the time of the import, which is not before anything the tenant did."""
-    return max(now, tokens.latest_at(tx))
 
 
 def _resumed(importing: Importing, source: Source, record: Import) -> Outcome:
@@ -319,7 +241,7 @@ def _resumed(importing: Importing, source: Source, record: Import) -> Outcome:
         raise conflict()
     if not importing.own:
         return Outcome.UNCHANGED
-    if record.state is State.FINALISED:
+    if record.state is State.FINALISED or _stands_in_the_way(importing, source):
         raise conflict()
     return Outcome.RESUMED
 
@@ -350,18 +272,26 @@ def _make_room(importing: Importing, sha256: str, database: Path) -> None:
         engine.close()
 
 
-def _check_copy(home: Home, sha256: str) -> None:
-    """Refuse to put the document over the copy of another one.
+def _check_copy(importing: Importing, source: Source) -> None:
+    """Refuse to put the home's document over the copy of another one.
 
     Raises:
         StoreUnusableError: Such a copy stands there.
     """
-    copy = home.path / COPY
-    if os.path.lexists(copy) and (not is_regular(copy) or read_document(copy)[1] != sha256):
+    if importing.own and _stands_in_the_way(importing, source):
         raise StoreUnusableError(COPY, "it is the copy of another document; move it aside")
 
 
+def _stands_in_the_way(importing: Importing, source: Source) -> bool:
+    """Tell whether something but a copy of this document has the copy's name."""
+    copy = importing.home.path / COPY
+    if not os.path.lexists(copy):
+        return False
+    return not is_regular(copy) or read_document(copy)[1] != source.sha256
+
+
 def _remove_temporary(temporary: Path) -> None:
+    """Take away what an import that was cut off left, be it a second name of the database."""
     for path in (temporary, temporary.with_name(temporary.name + "-journal")):
         path.unlink(missing_ok=True)
 

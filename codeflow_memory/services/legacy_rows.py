@@ -1,19 +1,26 @@
 """The rows of an imported document, written in one transaction and proven before it commits."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from codeflow_memory.adapters.legacy_records import Document, LegacyEntry
 from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.domain.limits import counts_as_live, counts_for_run
-from codeflow_memory.domain.memory import Collection, Memory, Status
+from codeflow_memory.domain.limits import counted_bytes, counts_as_live, counts_for_run
+from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.domain.terms import Form, Frequencies, document_terms
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, governance, legacy_places, legacy_proof
+from codeflow_memory.services import (
+    entries,
+    governance,
+    legacy_places,
+    legacy_proof,
+    legacy_source,
+)
 from codeflow_memory.services import legacy_mapping as mapping
 from codeflow_memory.services.legacy_mapping import Places
+from codeflow_memory.services.legacy_source import Source
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import (
@@ -30,7 +37,6 @@ from codeflow_memory.storage import (
 )
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.imports import Finding, Import, State
-from codeflow_memory.storage.memories import TOMBSTONE_BYTES
 from codeflow_memory.storage.receipts import Receipt
 from codeflow_memory.storage.revisions import Step
 from codeflow_memory.storage.runs import Run
@@ -45,32 +51,6 @@ _TERM_ROWS = 200_000
 
 _CHUNK = 250
 """Entries read back at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A validated document, its hash, and what the scanner found in it by memory id."""
-
-    document: Document
-    sha256: str
-    flags: Mapping[str, tuple[str, ...]]
-
-
-def summarise(source: Source) -> dict[str, int]:
-    """Count the records of a document, by kind."""
-    document = source.document
-    found = {
-        "entries": len(document.entries),
-        "tombstones": sum(e.content is None for e in document.entries),
-        "approvals": sum(len(e.approvals) for e in document.entries),
-        "receipts": len(document.receipts),
-        "feedback": len(document.feedback),
-        "repositories": len({mapping.spelled(e.repo) for e in document.entries}),
-        "projects": len({(mapping.spelled(e.repo), e.project_id) for e in document.entries}),
-        "findings": len(source.flags),
-    }
-    by_collection = Counter(str(e.collection) for e in document.entries)
-    return found | {str(c): by_collection[c] for c in Collection}
 
 
 def write(store: Store, tx: Transaction, source: Source, at: int) -> Import:
@@ -96,7 +76,7 @@ def write(store: Store, tx: Transaction, source: Source, at: int) -> Import:
         State.COMMITTED,
         source.sha256,
         _digest(document, places),
-        summarise(source),
+        legacy_source.summarise(source),
         tuple(_findings(source)),
         at,
     )
@@ -159,12 +139,9 @@ def _write_entry(mutation: Mutation, entry: LegacyEntry, memory: Memory) -> None
 
 
 def _count(counter: Counter[str], memory: Memory) -> None:
-    content = memory.content
     counter["live"] += counts_as_live(memory)
     counter["accepted"] += memory.status is Status.ACCEPTED
-    counter["canonical_bytes"] += (
-        TOMBSTONE_BYTES if content is None else len(content.canonical().encode())
-    )
+    counter["canonical_bytes"] += counted_bytes(memory)
 
 
 def _write_runs(mutation: Mutation, written: Iterable[tuple[LegacyEntry, Memory]]) -> None:

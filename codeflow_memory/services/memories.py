@@ -27,7 +27,7 @@ from codeflow_memory.services.anchors import Anchors
 from codeflow_memory.services.governance import Prepared
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import approvals, memories, revisions, runs
+from codeflow_memory.storage import approvals, memories, revisions, runs, sightings
 from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.memories import Stored
@@ -111,6 +111,7 @@ def admit(
         succession.check_successor(tx, reach, scope, candidate.supersedes)
     ruling = governance.govern(mutation, reach, prepared, scope.scope_id)
     if ruling.duplicate is not None:
+        _sight(mutation, ruling.duplicate, candidate)
         return ruling.duplicate, True
     memory = _new(mutation, scope, prepared, ruling)
     entries.add(mutation, memory, text_hash=prepared.text_hash)
@@ -118,6 +119,24 @@ def admit(
     if memory.status is Status.ACCEPTED and memory.supersedes is not None:
         succession.supersede_old(mutation, reach, memory)
     return memory, False
+
+
+def _sight(mutation: Mutation, memory: Memory, candidate: Candidate) -> None:
+    """Count a repeated text as a sighting of *memory*, once for each run or principal."""
+    author = f"principal:{memory.author}" if memory.run_id is None else f"run:{memory.run_id}"
+    principal = f"principal:{mutation.access.principal_id}"
+    source = principal if candidate.run_id is None else f"run:{candidate.run_id}"
+    if source == author:
+        return
+    where = (memory.repository_id, memory.memory_id)
+    if sightings.put(mutation.tx, *where, source, mutation.at):
+        mutation.record(
+            "sighting",
+            memory.memory_id,
+            repository_id=memory.repository_id,
+            scope_id=memory.scope_id,
+            to_revision=memory.revision,
+        )
 
 
 def get(store: Store, access: Access, memory_id: str) -> View:
@@ -200,7 +219,9 @@ def revise_stored(
         return memory
     if content.derived_from != memory.content.derived_from:
         governance.check_provenance(mutation.tx, reach, memory.repository_id, content.derived_from)
-    ruling = governance.govern(mutation, reach, prepared, memory.scope_id)
+    ruling = governance.govern(
+        mutation, reach, prepared, memory.scope_id, standing_hash=stored.text_hash
+    )
     approvals.withdraw(mutation.tx, memory.repository_id, memory.memory_id)
     status = ruling.status if memory.status is Status.ACCEPTED else memory.status
     revised = entries.change(
@@ -292,9 +313,9 @@ def as_it_was(tx: Transaction, memory: Memory, revision: int) -> Memory:
     Raises:
         NotFoundError: There is no such revision.
     """
+    if not 1 <= revision <= memory.revision:
+        raise NotFoundError("revision", str(revision))
     if revision == memory.revision or memory.content is None:
-        if revision > memory.revision:
-            raise NotFoundError("revision", str(revision))
         return memory
     found = revisions.find(tx, memory.repository_id, memory.memory_id, revision)
     if found is None:

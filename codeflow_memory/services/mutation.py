@@ -134,7 +134,7 @@ def _attempt(
         if known is not None:
             return render(tx, caller, known)
         mutation = Mutation(
-            store, tx, caller, operation_id, store.ids.new("bat"), _moment(tx, store.now())
+            store, tx, caller, operation_id, store.ids.new("bat"), moment(tx, store.now())
         )
         receipt = work(mutation)
         receipts.insert(
@@ -169,7 +169,7 @@ def _settled(
     return None
 
 
-def _moment(tx: Transaction, now: int) -> int:
+def moment(tx: Transaction, now: int) -> int:
     """Return the time of this mutation: at least the latest one seen, whatever the clock does."""
     row = tx.row(
         """

@@ -10,7 +10,9 @@ from codeflow_memory.domain.errors import (
     PublicationRefusedError,
 )
 from codeflow_memory.domain.memory import Collection, Content, Memory, Pair, Sensitivity, Status
+from codeflow_memory.domain.paths import meet
 from codeflow_memory.domain.secrets import redact_content
+from codeflow_memory.domain.sources import SourceKind, parse_source
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import anchors, governance, memories
 from codeflow_memory.services.memories import View
@@ -19,6 +21,7 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage import projects
 from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 
@@ -51,7 +54,12 @@ def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:
         raise ForbiddenError("a private entry is published by its owner")
     content = _checked(tx, reach, source)
     project = projects.get(tx, source.repository_id, source.project_id)
-    public = replace(content, sources=_public_sources(content), derived_from=(_pair(source),))
+    public = replace(
+        content,
+        paths=tuple(p for p in content.paths if _inside(project, p)),
+        sources=_public_sources(project, content),
+        derived_from=(_pair(source),),
+    )
     prepared = governance.prepare(mutation.store, Candidate(public, Collection.PROJECT))
     _check_twins(mutation, reach, prepared, source)
     try:
@@ -96,10 +104,27 @@ def _check_ancestors(tx: Transaction, reach: Reach, content: Content) -> None:
         waiting = {p.memory_id for c in parents if c is not None for p in c.derived_from} - known
 
 
-def _public_sources(content: Content) -> tuple[str, ...]:
-    """Return the sources that say nothing of the private original: no run, session or message."""
-    private = ("run:", "session:", "message:")
-    return tuple(s for s in content.sources if not s.startswith(private))
+def _public_sources(project: Project, content: Content) -> tuple[str, ...]:
+    """Return the sources that say nothing of the private original.
+
+    No run, session or message travels, and no file outside the project.
+    """
+    parsed = [(text, parse_source(text)) for text in content.sources]
+    return tuple(
+        text
+        for text, source in parsed
+        if source is not None
+        and source.kind not in _PRIVATE
+        and (source.path is None or _inside(project, source.path))
+    )
+
+
+_PRIVATE = frozenset({SourceKind.RUN, SourceKind.SESSION, SourceKind.MESSAGE})
+
+
+def _inside(project: Project, path: str) -> bool:
+    """Tell whether a path or glob has anything in common with the project's folder."""
+    return project.path_prefix is None or meet(path, project.path_prefix)
 
 
 def _check_twins(
@@ -110,9 +135,11 @@ def _check_twins(
         for s in reach.scopes.values()
         if s.project_id == source.project_id and s.audience == "project"
     ]
+    if not prepared.text_hash:
+        return
     ids = rows.with_text(mutation.tx, scope_ids, prepared.text_hash)
-    standing = {Status.ACCEPTED, Status.PROPOSED, Status.REJECTED}
-    if any(s.memory.status in standing for s in rows.find_all(mutation.tx, scope_ids, ids)):
+    twins = (s.memory for s in rows.find_all(mutation.tx, scope_ids, ids))
+    if any(twin.content is not None and reach.sees(twin) for twin in twins):
         raise PublicationRefusedError("twin", "the project has this text already, or rejected it")
 
 

@@ -202,7 +202,7 @@ def visible(tx: Transaction, access: Access, repo: str | None) -> list[str] | No
     if repo is not None:
         named = projects.repositories_named(tx, repo)
         return [i for i in named if access.may(Role.READER, i)]
-    if access.run is None and access.may(Role.READER, None):
+    if access.may(Role.READER, None):
         return None
     granted = {g.repository_id for g in access.grants if RANK[g.role] >= RANK[Role.READER]}
     if access.run is not None:

@@ -1,6 +1,7 @@
 """Search: the memories of a project that have the words of a query, best first (01 §7)."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from codeflow_memory.domain import adjacency, ranking
@@ -12,9 +13,10 @@ from codeflow_memory.domain.terms import Query, query_terms
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import visible
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.visible import Visible
 from codeflow_memory.storage import memories, terms
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.memories import Light, Stored
+from codeflow_memory.storage.memories import Light, Text
 
 SNIPPET = 240
 """Characters."""
@@ -84,14 +86,13 @@ def find(
         reach = accesses.reach(tx, access, project)
         rows = store.shelf.accepted(tx, reach)
         kept = _kept(rows, question, store.now())
-        looked = Looked(query, visible.scope_ids(reach), rows, kept, literal=question.literal)
+        looked = Looked(query, visible.scope_ids(reach), rows.by_id, kept, literal=question.literal)
         scored = score(store, tx, looked)
-        hits = best(scored.scores, kept, question.limit)
-        stored = memories.find_all(tx, reach.scopes, [hit.memory_id for hit in hits])
+        hits = best(scored.scores, rows.by_id, question.limit)
+        shown = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in hits])
     matched = ranking.matched(query, scored.postings, [hit.memory_id for hit in hits])
-    by_id = {s.memory.memory_id: s for s in stored}
     return Answer(
-        tuple(_found(by_id[hit.memory_id], hit, matched[hit.memory_id]) for hit in hits),
+        tuple(_found(shown[hit.memory_id], hit, matched[hit.memory_id]) for hit in hits),
         tuple(token.text for token in query.tokens),
         query.dropped,
         len(scored.scores) > ranking.MAX_SEEDS,
@@ -106,14 +107,14 @@ class Looked:
         query: The query.
         scope_ids: The scopes that the caller reads.
         rows: Every entry that the caller sees: what statistics count.
-        kept: Those that may be found.
+        kept: Ids of those that may be found.
         literal: Whether only exact words count.
     """
 
     query: Query
     scope_ids: list[int]
     rows: Mapping[str, Light]
-    kept: Mapping[str, Light]
+    kept: AbstractSet[str]
     literal: bool
 
 
@@ -127,27 +128,26 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
         scores = {m: s for m, s in scores.items() if m in kept}
     if not query.adjacent:
         return Scored(query, postings, scores)
-    near = best(scores, kept, adjacency.DEPTH)
-    texts = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
+    near = best(scores, looked.rows, adjacency.DEPTH)
+    read = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
+    texts = {memory_id: (text.title, text.body) for memory_id, text in read.items()}
     stems = None if looked.literal else store.stems
     gains = adjacency.bonuses(query, whole.idfs, texts, store.words, stems)
     return Scored(query, postings, ranking.raised(scores, gains))
 
 
-def best(scores: Mapping[str, float], kept: Mapping[str, Light], limit: int) -> list[ranking.Hit]:
+def best(scores: Mapping[str, float], rows: Mapping[str, Light], limit: int) -> list[ranking.Hit]:
     """Return the best *limit* entries: by score, then the later update, then id."""
     found = ranking.best(scores, limit)
-    return ranking.order(found, {m: kept[m].updated_at for m in found if m in kept}, limit)
+    return ranking.order(found, {m: rows[m].updated_at for m in found}, limit)
 
 
-def _kept(rows: Mapping[str, Light], question: Question, at: int) -> Mapping[str, Light]:
+def _kept(rows: Visible, question: Question, at: int) -> AbstractSet[str]:
     narrowed = (question.kind, question.collection, question.path, question.branch)
-    if not any(narrowed) and all(
-        row.valid_to is None or row.valid_to > at for row in rows.values()
-    ):
-        return rows
+    if not any(narrowed) and not rows.expired(at):
+        return rows.by_id.keys()
     requested = Requested([question.path] if question.path else [])
-    return {m: row for m, row in rows.items() if _matches(row, question, requested, at)}
+    return {m for m, row in rows.by_id.items() if _matches(row, question, requested, at)}
 
 
 def _matches(row: Light, question: Question, requested: Requested, at: int) -> bool:
@@ -164,12 +164,9 @@ def _matches(row: Light, question: Question, requested: Requested, at: int) -> b
     )
 
 
-def _found(stored: Stored, hit: ranking.Hit, matched: Mapping[str, list[str]]) -> Found:
-    memory = stored.memory
-    title = "" if memory.content is None else memory.content.title
-    body = "" if memory.content is None else memory.content.body
+def _found(text: Text, hit: ranking.Hit, matched: Mapping[str, list[str]]) -> Found:
     return Found(
-        memory.memory_id, memory.revision, title, hit.score, matched, snippet(body, matched)
+        hit.memory_id, text.revision, text.title, hit.score, matched, snippet(text.body, matched)
     )
 
 

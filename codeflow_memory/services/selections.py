@@ -115,7 +115,8 @@ def _choose(
     request: Request,
     ancestors: frozenset[str] | None,
 ) -> _Chosen:
-    rows = store.shelf.accepted(tx, reach)
+    seen = store.shelf.accepted(tx, reach)
+    rows = seen.by_id
     suspects = citations.suspects(tx, project.repository_id)
     requested = Requested(request.paths)
     standpoint = Standpoint(
@@ -126,22 +127,23 @@ def _choose(
         store.now(),
         frozenset(m for m, found in suspects.items() if any(c.required for c in found)),
     )
-    eligible = select(rows.values(), standpoint)
-    kept = {m: row for m, row in rows.items() if m in eligible.memory_ids}
+    eligible = select(seen.groups, standpoint)
     query = query_terms(request.query, store.words, store.stems, literal=request.literal)
     scope_ids = visible.scope_ids(reach)
-    scored = search.score(store, tx, Looked(query, scope_ids, rows, kept, literal=request.literal))
-    closeness = _closeness(requested, request, kept)
-    scores = _scores(scored, closeness, kept)
-    seeds = search.best(scores, kept, ranking.MAX_SEEDS)
+    scored = search.score(
+        store, tx, Looked(query, scope_ids, rows, eligible.memory_ids, literal=request.literal)
+    )
+    closeness = _closeness(requested, request, eligible)
+    scores = _scores(scored, closeness, eligible, rows)
+    seeds = search.best(scores, rows, ranking.MAX_SEEDS)
     edges = neighbourhood.edges(tx, project, scope_ids, [s.memory_id for s in seeds])
     connections = connect(
         {s.memory_id: s.score for s in seeds if s.score > 0}, edges, eligible=eligible.memory_ids
     )
     gains = {m: c.boost for m, c in connections.found.items()}
     final = ranking.raised({s.memory_id: s.score for s in seeds}, gains)
-    ordered = search.best(final, kept, ranking.MAX_SEEDS)
-    fits = _fill(tx, ordered, kept, suspects, request.budget)
+    ordered = search.best(final, rows, ranking.MAX_SEEDS)
+    fits = _fill(tx, ordered, rows, suspects, request.budget)
     return _Chosen(
         scored=scored,
         eligible=eligible,
@@ -158,33 +160,31 @@ def _choose(
 
 
 def _scores(
-    scored: Scored, closeness: Mapping[str, float], kept: Mapping[str, Light]
+    scored: Scored, closeness: Mapping[str, float], eligible: Eligible, rows: Mapping[str, Light]
 ) -> dict[str, float]:
     """Score the seeds by words and paths; without words by paths, trust and recency alone."""
     if scored.query.tokens:
         return ranking.with_closeness(scored.scores, closeness)
-    newest = max((row.updated_at for row in kept.values()), default=0)
+    kept = [rows[m] for m in eligible.memory_ids]
+    newest = max((row.updated_at for row in kept), default=0)
     return {
-        m: ranking.without_words(closeness.get(m, 0.0), row.trust, row.updated_at, newest)
-        for m, row in kept.items()
+        row.memory_id: ranking.without_words(
+            closeness.get(row.memory_id, 0.0), row.trust, row.updated_at, newest
+        )
+        for row in kept
     }
 
 
-def _closeness(
-    requested: Requested, request: Request, kept: Mapping[str, Light]
-) -> dict[str, float]:
+def _closeness(requested: Requested, request: Request, eligible: Eligible) -> dict[str, float]:
     if not request.paths:
         return {}
-    near = (
-        (m, requested.closeness(row.paths, row.cited))
-        for m, row in kept.items()
-        if row.paths or row.cited
-    )
-    return {m: closeness for m, closeness in near if closeness}
-
-
-_LEAST_ENTRY = 64
-"""No entry is rendered in fewer characters."""
+    near: dict[str, float] = {}
+    for traits, memory_ids in eligible.groups:
+        if traits.paths or traits.cited:
+            closeness = requested.closeness(traits.paths, traits.cited)
+            if closeness:
+                near |= dict.fromkeys(memory_ids, closeness)
+    return near
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class _Taken:
 def _fill(
     tx: Transaction,
     ordered: list[ranking.Hit],
-    kept: Mapping[str, Light],
+    rows: Mapping[str, Light],
     suspects: Mapping[str, list[citations.Suspect]],
     budget: Budget,
 ) -> _Taken:
@@ -207,15 +207,20 @@ def _fill(
     template = context.TEMPLATES[context.TEMPLATE]
     filling, taken = Filling(budget, frame=template.frame), _Taken()
     for chunk in _chunks(ordered):
+        # Escaping only adds characters, so an entry whose text is too long as it is cannot fit.
+        fitting = [
+            hit.memory_id
+            for hit in chunk
+            if not filling.full and rows[hit.memory_id].characters <= filling.left
+        ]
         stored: dict[str, Memory] = {}
-        if not filling.full and filling.left >= _LEAST_ENTRY:
-            scope_ids = {kept[hit.memory_id].scope_id for hit in chunk}
-            found = memories.find_all(tx, scope_ids, [hit.memory_id for hit in chunk])
+        if fitting:
+            found = memories.find_all(tx, {rows[m].scope_id for m in fitting}, fitting)
             stored = {s.memory.memory_id: s.memory for s in found}
         for hit in chunk:
             memory = stored.get(hit.memory_id)
             entry, size = None, filling.left + 1
-            if memory is not None:
+            if memory is not None and not filling.full:
                 warnings = rendering.warnings(suspects.get(hit.memory_id, []))
                 entry = rendering.entry(memory, warnings)
                 size = len(template.entry(entry))
@@ -262,7 +267,7 @@ def _ancestors(
     with store.engine.read() as tx:
         project = accesses.get_project(tx, access, project_id, repo)
         reach = accesses.reach(tx, access, project)
-        named = visible.commits(store.shelf.accepted(tx, reach).values())
+        named = visible.commits(store.shelf.accepted(tx, reach).by_id.values())
         places = checkouts.readable(store, tx, project.repository_id) if named else []
     repository = checkouts.open_first(places, request.head)
     if repository is None:

@@ -8,6 +8,7 @@ from typing import Protocol
 from codeflow_memory.adapters.secrets import TenantKeys
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.ports import Stems, Words
+from codeflow_memory.services.uses import Uses
 from codeflow_memory.services.visible import Shelf
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import Home
@@ -55,6 +56,7 @@ class Store:
         roots: Folders under which repositories may be read; absolute.
         guard: See `Guard`.
         shelf: Keeps what selections filter.
+        uses: Collects when tokens were used.
     """
 
     tenant: str
@@ -68,3 +70,4 @@ class Store:
     roots: tuple[Path, ...] = ()
     guard: Guard = field(default_factory=NoGuard)
     shelf: Shelf = field(default_factory=Shelf)
+    uses: Uses = field(default_factory=Uses)

@@ -41,6 +41,9 @@ def supersede_old(mutation: Mutation, reach: Reach, memory: Memory) -> None:
     if old is None:
         return
     stored = memories.find(mutation.tx, reach.scopes, old.memory_id)
+    if stored is not None and stored.memory.superseded_by == memory.memory_id:
+        # It was accepted before and went back to review; its predecessor stayed superseded.
+        return
     current = 0 if stored is None else stored.memory.revision
     if stored is None or current != old.revision:
         raise RevisionConflictError(old.memory_id, expected=old.revision, current=current)

@@ -214,3 +214,13 @@ def _issued(tx: Transaction, token_id: str, text: str | None) -> Issued:
     if token is None or principal is None:
         raise NotFoundError("token", token_id)
     return Issued(token, principal, tuple(tokens.grants(tx, token_id)), text)
+
+
+def record_uses(store: Store) -> int:
+    """Write when tokens were used since the last time; return how many there were."""
+    seen = store.uses.take()
+    if seen:
+        with store.engine.write() as tx:
+            for token_id, at in sorted(seen.items()):
+                tokens.touch(tx, token_id, at)
+    return len(seen)

@@ -8,8 +8,10 @@ change by any process is seen at once, and a scope is never shared between audie
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from codeflow_memory.domain.access import Reach
+from codeflow_memory.domain.eligibility import Traits
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.storage import memories, scopes
 from codeflow_memory.storage.engine import Transaction
@@ -19,42 +21,81 @@ MAX_ENTRIES = 50_000
 """Kept at most, over all scopes of a tenant: about 30 MB."""
 
 
+Groups = tuple[tuple[Traits, frozenset[str]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """Accepted entries.
+
+    Args:
+        by_id: The entries, by id.
+        groups: Their ids, by what filters read of them.
+        first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
+    """
+
+    by_id: Mapping[str, Light]
+    groups: Groups
+    first_expiry: int | None
+
+    def expired(self, at: int) -> bool:
+        """Tell whether any of them has ceased to hold by *at*."""
+        return self.first_expiry is not None and self.first_expiry <= at
+
+
+def of_rows(rows: Iterable[Light]) -> Visible:
+    """Arrange *rows* for filtering."""
+    by_id = {row.memory_id: row for row in rows}
+    grouped: dict[Traits, list[str]] = {}
+    for row in by_id.values():
+        traits = Traits(row.kind, row.sensitivity, row.valid_to, row.paths, row.branches, row.cited)
+        grouped.setdefault(traits, []).append(row.memory_id)
+    expiries = [t.valid_to for t in grouped if t.valid_to is not None]
+    groups = tuple((traits, frozenset(ids)) for traits, ids in grouped.items())
+    return Visible(by_id, groups, min(expiries, default=None))
+
+
 class Shelf:
     """Keeps the accepted entries of scopes, the least recently used go first."""
 
     def __init__(self, maximum: int = MAX_ENTRIES) -> None:
         self._maximum = maximum
         self._lock = threading.Lock()
-        self._kept: OrderedDict[int, tuple[int, Mapping[str, Light]]] = OrderedDict()
+        self._kept: OrderedDict[int, tuple[int, Visible]] = OrderedDict()
         self._entries = 0
 
-    def accepted(self, tx: Transaction, reach: Reach) -> dict[str, Light]:
-        """Return the accepted entries of *reach*, by id."""
-        wanted = [s for s in reach.scopes if s not in reach.held_scopes]
+    def accepted(self, tx: Transaction, reach: Reach) -> Visible:
+        """Return the accepted entries of *reach*."""
+        wanted = scope_ids(reach)
         generations = scopes.generations(tx, wanted)
-        found: dict[str, Light] = {}
-        for scope_id in wanted:
-            found.update(self._of_scope(tx, scope_id, generations.get(scope_id, 0)))
-        return found
+        found = [self._of_scope(tx, s, generations.get(s, 0)) for s in wanted]
+        if len(found) == 1:
+            return found[0]
+        by_id: dict[str, Light] = {}
+        for part in found:
+            by_id.update(part.by_id)
+        firsts = [part.first_expiry for part in found if part.first_expiry is not None]
+        groups = tuple(group for part in found for group in part.groups)
+        return Visible(by_id, groups, min(firsts, default=None))
 
-    def _of_scope(self, tx: Transaction, scope_id: int, generation: int) -> Mapping[str, Light]:
+    def _of_scope(self, tx: Transaction, scope_id: int, generation: int) -> Visible:
         with self._lock:
             kept = self._kept.get(scope_id)
             if kept is not None and kept[0] == generation:
                 self._kept.move_to_end(scope_id)
                 return kept[1]
-        rows = {row.memory_id: row for row in memories.light(tx, [scope_id], [Status.ACCEPTED])}
-        self._keep(scope_id, generation, rows)
-        return rows
+        made = of_rows(memories.light(tx, [scope_id], [Status.ACCEPTED]))
+        self._keep(scope_id, generation, made)
+        return made
 
-    def _keep(self, scope_id: int, generation: int, rows: Mapping[str, Light]) -> None:
+    def _keep(self, scope_id: int, generation: int, made: Visible) -> None:
         with self._lock:
             old = self._kept.pop(scope_id, None)
-            self._entries += len(rows) - (0 if old is None else len(old[1]))
-            self._kept[scope_id] = (generation, rows)
+            self._entries += len(made.by_id) - (0 if old is None else len(old[1].by_id))
+            self._kept[scope_id] = (generation, made)
             while self._entries > self._maximum and len(self._kept) > 1:
                 _, (_, gone) = self._kept.popitem(last=False)
-                self._entries -= len(gone)
+                self._entries -= len(gone.by_id)
 
 
 def scope_ids(reach: Reach) -> list[int]:

@@ -55,13 +55,14 @@ def put(tx: Transaction, repository_id: str, citation: Citation) -> None:
 
 def find_all(tx: Transaction, repository_id: str, memory_ids: Iterable[str]) -> list[Citation]:
     """List the citations of *memory_ids*, by memory and source."""
+    # CROSS JOIN: with JOIN, SQLite walks all citations of the repository for the order's sake.
     rows = tx.rows(
         """
         SELECT c.memory_id, c.source, c.blob_hash, c.lines_hash, c.result, c.new_place,
                c.checked_at
           FROM json_each(:memory_ids) AS i
-          JOIN citations AS c
-            ON c.repository_id = :repository_id
+         CROSS JOIN citations AS c
+         WHERE c.repository_id = :repository_id
            AND c.memory_id = CAST(i.value AS TEXT)
          ORDER BY c.memory_id, c.source
         """,

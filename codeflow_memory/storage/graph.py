@@ -1,8 +1,13 @@
-"""The provenance graph: entities of a project, and the relationships that memories supply."""
+"""The provenance graph: entities of a project, and the relationships that memories supply.
+
+Joins are written as ``CROSS JOIN`` in the order in which they are cheap: the planner knows nothing
+of the lists that come in, and began with every entity of the repository (12 ms instead of 0.3).
+"""
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 
 from codeflow_memory.domain.access import Scope
 from codeflow_memory.storage.engine import Transaction
@@ -26,34 +31,82 @@ class Edge:
 
 def replace(tx: Transaction, scope: Scope, memory_id: str, edges: Iterable[Edge]) -> None:
     """Rewrite the edges that a memory supplies; entities left without an edge go."""
-    old = _targets(tx, scope, memory_id)
+    old = {_place(e): e for e in find(tx, scope.repository_id, [scope.scope_id], [memory_id], _ALL)}
+    new = {_place(e): e for e in edges}
+    for place in old.keys() - new.keys():
+        _delete(tx, scope, old[place])
+    for place in sorted(new.keys() - old.keys()):
+        _insert(tx, scope, new[place])
+    if new:
+        _restamp(tx, scope, memory_id, next(iter(new.values())).memory_revision)
+    kept = {(kind, key) for _, kind, key, _ in new}
+    gone = {(kind, key) for _, kind, key, _ in old} - kept
+    _sweep(tx, scope, gone)
+
+
+_ALL = 1 << 30
+"""What one memory supplies is bounded by its fields."""
+
+
+def _place(edge: Edge) -> tuple[str, str, str, int]:
+    return edge.type, edge.target_kind, edge.target_key, edge.target_revision
+
+
+def _insert(tx: Transaction, scope: Scope, edge: Edge) -> None:
+    tx.execute(
+        """
+        INSERT INTO relationships (
+            scope_id, memory_id, type, target, target_revision, memory_revision
+        ) VALUES (
+            :scope_id, :memory_id, :type, :target, :target_revision, :memory_revision
+        )
+        """,
+        {
+            "scope_id": scope.scope_id,
+            "memory_id": edge.memory_id,
+            "type": edge.type,
+            "target": _entity(tx, scope, edge.target_kind, edge.target_key),
+            "target_revision": edge.target_revision,
+            "memory_revision": edge.memory_revision,
+        },
+    )
+
+
+def _delete(tx: Transaction, scope: Scope, edge: Edge) -> None:
     tx.execute(
         """
         DELETE FROM relationships
          WHERE scope_id = :scope_id
            AND memory_id = :memory_id
+           AND type = :type
+           AND target = :target
+           AND target_revision = :target_revision
         """,
-        {"scope_id": scope.scope_id, "memory_id": memory_id},
+        {
+            "scope_id": scope.scope_id,
+            "memory_id": edge.memory_id,
+            "type": edge.type,
+            "target": _entity(tx, scope, edge.target_kind, edge.target_key),
+            "target_revision": edge.target_revision,
+        },
     )
-    for edge in edges:
-        tx.execute(
-            """
-            INSERT INTO relationships (
-                scope_id, memory_id, type, target, target_revision, memory_revision
-            ) VALUES (
-                :scope_id, :memory_id, :type, :target, :target_revision, :memory_revision
-            )
-            """,
-            {
-                "scope_id": scope.scope_id,
-                "memory_id": memory_id,
-                "type": edge.type,
-                "target": _entity(tx, scope, edge.target_kind, edge.target_key),
-                "target_revision": edge.target_revision,
-                "memory_revision": edge.memory_revision,
-            },
-        )
-    _sweep(tx, scope, old)
+
+
+def _restamp(tx: Transaction, scope: Scope, memory_id: str, memory_revision: int) -> None:
+    tx.execute(
+        """
+        UPDATE relationships
+           SET memory_revision = :memory_revision
+         WHERE scope_id = :scope_id
+           AND memory_id = :memory_id
+           AND memory_revision <> :memory_revision
+        """,
+        {
+            "scope_id": scope.scope_id,
+            "memory_id": memory_id,
+            "memory_revision": memory_revision,
+        },
+    )
 
 
 def find(
@@ -69,12 +122,12 @@ def find(
         SELECT r.scope_id, r.memory_id, r.memory_revision, r.type, e.kind, e.key,
                r.target_revision
           FROM json_each(:scopes) AS s
-          JOIN json_each(:memory_ids) AS i
-          JOIN relationships AS r
-            ON r.scope_id = CAST(s.value AS INTEGER)
+         CROSS JOIN json_each(:memory_ids) AS i
+         CROSS JOIN relationships AS r
+         CROSS JOIN entities AS e
+         WHERE r.scope_id = CAST(s.value AS INTEGER)
            AND r.memory_id = CAST(i.value AS TEXT)
-          JOIN entities AS e
-            ON e.entity_id = r.target
+           AND e.entity_id = r.target
            AND e.repository_id = :repository_id
          ORDER BY r.memory_id, r.type, e.kind, e.key, r.target_revision
          LIMIT :limit
@@ -99,28 +152,27 @@ def suppliers(
 ) -> list[Edge]:
     """List the edges within *scope_ids* that lead to *entities* ``(kind, key)``.
 
-    At most *limit* of each kind, in a fixed order.
+    At most *limit* of each scope and kind, in a fixed order.
     """
     edges: list[Edge] = []
-    scopes = json.dumps(sorted(scope_ids))
     wanted: dict[str, list[str]] = {}
     for kind, key in entities:
         wanted.setdefault(kind, []).append(key)
-    for kind, keys in sorted(wanted.items()):
+    # A statement for each scope: a list of scopes inside would be opened anew for every key.
+    for scope_id, (kind, keys) in product(sorted(scope_ids), sorted(wanted.items())):
         rows = tx.rows(
             """
             SELECT r.scope_id, r.memory_id, r.memory_revision, r.type, e.kind, e.key,
                    r.target_revision
               FROM json_each(:keys) AS k
-              JOIN entities AS e
-                ON e.repository_id = :repository_id
+             CROSS JOIN entities AS e
+             CROSS JOIN relationships AS r
+             WHERE e.repository_id = :repository_id
                AND e.project_id = :project_id
                AND e.kind = :kind
                AND e.key = CAST(k.value AS TEXT)
-              JOIN json_each(:scopes) AS s
-              JOIN relationships AS r
-                ON r.target = e.entity_id
-               AND r.scope_id = CAST(s.value AS INTEGER)
+               AND r.target = e.entity_id
+               AND r.scope_id = :scope_id
              ORDER BY r.memory_id, r.type, e.kind, e.key, r.target_revision
              LIMIT :limit
             """,
@@ -130,7 +182,7 @@ def suppliers(
                 "limit": limit,
                 "kind": kind,
                 "keys": json.dumps(sorted(keys)),
-                "scopes": scopes,
+                "scope_id": scope_id,
             },
         )
         edges += [Edge(*row) for row in rows]
@@ -174,33 +226,29 @@ def _entity(tx: Transaction, scope: Scope, kind: str, key: str) -> int:
     return int(row[0])
 
 
-def _targets(tx: Transaction, scope: Scope, memory_id: str) -> list[int]:
-    rows = tx.rows(
-        """
-        SELECT target
-          FROM relationships
-         WHERE scope_id = :scope_id
-           AND memory_id = :memory_id
-         ORDER BY target
-        """,
-        {"scope_id": scope.scope_id, "memory_id": memory_id},
-    )
-    return [row[0] for row in rows]
-
-
-def _sweep(tx: Transaction, scope: Scope, entity_ids: list[int]) -> None:
-    if not entity_ids:
-        return
-    # COALESCE keeps SQLite from going through all entities of the repository: 1.2 ms of 5,000.
-    tx.execute(
+def _sweep(tx: Transaction, scope: Scope, entities: Iterable[tuple[str, str]]) -> None:
+    tx.executemany(
         """
         DELETE FROM entities
-         WHERE COALESCE(repository_id, '') = :repository_id
-           AND entity_id IN (SELECT CAST(value AS INTEGER) FROM json_each(:entity_ids))
-           AND NOT EXISTS (SELECT 1 FROM relationships AS r WHERE r.target = entities.entity_id)
+         WHERE repository_id = :repository_id
+           AND project_id = :project_id
+           AND kind = :kind
+           AND key = :key
+           AND NOT EXISTS (SELECT 1
+                             FROM scopes AS s
+                            CROSS JOIN relationships AS r
+                            WHERE s.repository_id = :repository_id
+                              AND s.project_id = :project_id
+                              AND r.scope_id = s.scope_id
+                              AND r.target = entities.entity_id)
         """,
-        {
-            "repository_id": scope.repository_id,
-            "entity_ids": json.dumps(sorted(set(entity_ids))),
-        },
+        [
+            {
+                "repository_id": scope.repository_id,
+                "project_id": scope.project_id,
+                "kind": kind,
+                "key": key,
+            }
+            for kind, key in sorted(entities)
+        ],
     )

@@ -132,9 +132,9 @@ def known_memories(tx: Transaction, memory_ids: Iterable[str]) -> list[str]:
         """
         SELECT m.memory_id
           FROM scopes AS s
-          JOIN json_each(:memory_ids) AS i
-          JOIN memories AS m
-            ON m.scope_id = s.scope_id
+         CROSS JOIN json_each(:memory_ids) AS i
+         CROSS JOIN memories AS m
+         WHERE m.scope_id = s.scope_id
            AND m.memory_id = CAST(i.value AS TEXT)
          ORDER BY m.memory_id
         """,

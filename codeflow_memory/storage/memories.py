@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeflow_memory.domain.errors import RevisionConflictError
+from codeflow_memory.domain.limits import counted_bytes
 from codeflow_memory.domain.memory import (
     Collection,
     Memory,
     Pair,
+    Sensitivity,
     Status,
     Tombstone,
     Verification,
@@ -42,13 +44,13 @@ def insert(tx: Transaction, memory: Memory, *, editor: str, text_hash: str) -> N
             run_id, status, kind, sensitivity, author, editor, origin, trust, supersedes_id,
             supersedes_revision, superseded_by, review_reason, conflicts_with, extractor,
             self_approved, created_at, updated_at, valid_to, canonical_bytes, text_hash,
-            content_sha256, tags, paths, branches, cited, title, content
+            content_sha256, tags, paths, branches, cited, characters, title, content
         ) VALUES (
             :repository_id, :memory_id, :scope_id, :project_id, :revision, :collection, :owner,
             :team_id, :run_id, :status, :kind, :sensitivity, :author, :editor, :origin, :trust,
             :supersedes_id, :supersedes_revision, :superseded_by, :review_reason, :conflicts_with,
             :extractor, :self_approved, :created_at, :updated_at, :valid_to, :canonical_bytes,
-            :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :title, :content
+            :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :characters, :title, :content
         )
         """,
         _columns(memory, editor=editor, text_hash=text_hash),
@@ -72,7 +74,7 @@ def replace(
                self_approved = :self_approved, updated_at = :updated_at, valid_to = :valid_to,
                canonical_bytes = :canonical_bytes, text_hash = :text_hash,
                content_sha256 = :content_sha256, tags = :tags, paths = :paths,
-               branches = :branches, cited = :cited, title = :title, content = :content,
+               branches = :branches, cited = :cited, characters = :characters, title = :title, content = :content,
                supersedes_id = :supersedes_id, supersedes_revision = :supersedes_revision
          WHERE repository_id = :repository_id
            AND memory_id = :memory_id
@@ -141,7 +143,7 @@ def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
                m.conflicts_with, m.extractor, m.self_approved, m.created_at, m.updated_at,
                m.canonical_bytes, m.text_hash, m.content_sha256, m.content,
                v.commit_hash, v.at, v.principal, v.result,
-               r.actor, r.at, r.reason, b.status
+               r.actor, r.at, r.reason, b.status, m.sensitivity
           FROM json_each(:scopes) AS s
          CROSS JOIN json_each(:memory_ids) AS i
          CROSS JOIN memories AS m
@@ -202,6 +204,7 @@ class Light:
     paths: tuple[str, ...]
     branches: tuple[str, ...]
     cited: tuple[str, ...]
+    characters: int
 
 
 def light(tx: Transaction, scope_ids: Iterable[int], statuses: Iterable[Status]) -> list[Light]:
@@ -213,7 +216,7 @@ def light(tx: Transaction, scope_ids: Iterable[int], statuses: Iterable[Status])
         """
         SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
                m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
-               m.tags, m.paths, m.branches, m.cited
+               m.tags, m.paths, m.branches, m.cited, m.characters
           FROM json_each(:scopes) AS s
           JOIN json_each(:statuses) AS t
           JOIN memories AS m
@@ -235,7 +238,7 @@ def light_of(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
         """
         SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
                m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
-               m.tags, m.paths, m.branches, m.cited
+               m.tags, m.paths, m.branches, m.cited, m.characters
           FROM json_each(:scopes) AS s
          CROSS JOIN json_each(:memory_ids) AS i
          CROSS JOIN memories AS m
@@ -248,16 +251,36 @@ def light_of(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
     return [_light(row) for row in rows]
 
 
-def texts(
-    tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]
-) -> dict[str, tuple[str, str]]:
-    """Return title and body of the entries of *memory_ids* that lie within *scope_ids*."""
-    found = find_all(tx, scope_ids, memory_ids)
-    return {
-        s.memory.memory_id: (s.memory.content.title, s.memory.content.body)
-        for s in found
-        if s.memory.content is not None
-    }
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is shown and read of an entry besides its facts."""
+
+    revision: int
+    title: str
+    body: str
+
+
+def texts(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> dict[str, Text]:
+    """Return the texts of the entries of *memory_ids* within *scope_ids*; tombstones have none."""
+    found: dict[str, Text] = {}
+    ids = json.dumps(sorted(memory_ids))
+    for scope_id in sorted(scope_ids):
+        rows = tx.rows(
+            """
+            SELECT m.memory_id, m.revision, m.content
+              FROM json_each(:memory_ids) AS i
+             CROSS JOIN memories AS m
+             WHERE m.scope_id = :scope_id
+               AND m.memory_id = CAST(i.value AS TEXT)
+             ORDER BY m.memory_id
+            """,
+            {"scope_id": scope_id, "memory_ids": ids},
+        )
+        for memory_id, revision, content in rows:
+            if content is not None:
+                fields = json.loads(content)
+                found[memory_id] = Text(revision, fields["title"], fields["body"])
+    return found
 
 
 def titles(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> dict[str, str]:
@@ -311,7 +334,7 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "run_id": memory.run_id,
         "status": str(memory.status),
         "kind": "" if content is None else str(content.kind),
-        "sensitivity": "normal" if content is None else str(content.sensitivity),
+        "sensitivity": str(memory.sensitivity),
         "author": memory.author,
         "editor": editor,
         "origin": memory.origin,
@@ -326,7 +349,7 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "valid_to": None if content is None else content.valid_to,
-        "canonical_bytes": TOMBSTONE_BYTES if canonical is None else len(canonical.encode()),
+        "canonical_bytes": counted_bytes(memory),
         "text_hash": text_hash,
         "content_sha256": memory.content_sha256,
         "tags": "[]" if content is None else json.dumps(content.tags, ensure_ascii=False),
@@ -335,13 +358,10 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "cited": json.dumps(
             [] if content is None else cited_files(content.sources), ensure_ascii=False
         ),
+        "characters": 0 if content is None else len(content.title) + len(content.body),
         "title": None if content is None else content.title,
         "content": canonical,
     }
-
-
-TOMBSTONE_BYTES = 256
-"""What a tombstone counts toward the bytes of its scope: its ids, times, reason and hash."""
 
 
 def _stored(row: Row) -> Stored:
@@ -350,7 +370,7 @@ def _stored(row: Row) -> Stored:
         run_id, status, author, editor, origin, trust, supersedes_id, supersedes_revision,
         superseded_by, review_reason, conflicts_with, extractor, self_approved, created_at,
         updated_at, canonical_bytes, text_hash, content_sha256, content, commit, verified_at,
-        verifier, result, deleted_by, deleted_at, reason, before,
+        verifier, result, deleted_by, deleted_at, reason, before, sensitivity,
     ) = row  # fmt: skip
     memory = Memory(
         memory_id=memory_id,
@@ -379,7 +399,11 @@ def _stored(row: Row) -> Stored:
         verification=(
             None if commit is None else Verification(commit, verified_at, verifier, result)
         ),
-        tombstone=None if content is not None else Tombstone(deleted_by, deleted_at, reason),
+        tombstone=(
+            None
+            if content is not None
+            else Tombstone(deleted_by, deleted_at, reason, Sensitivity(sensitivity))
+        ),
     )
     return Stored(
         memory, editor, canonical_bytes, text_hash, None if before is None else Status(before)
@@ -389,7 +413,7 @@ def _stored(row: Row) -> Stored:
 def _light(row: Row) -> Light:
     (
         memory_id, scope_id, revision, status, kind, collection, sensitivity, owner, updated_at,
-        valid_to, trust, tags, paths, branches, cited,
+        valid_to, trust, tags, paths, branches, cited, characters,
     ) = row  # fmt: skip
     return Light(
         memory_id,
@@ -407,4 +431,5 @@ def _light(row: Row) -> Light:
         tuple(json.loads(paths)) if paths != "[]" else (),
         tuple(json.loads(branches)) if branches != "[]" else (),
         tuple(json.loads(cited)) if cited != "[]" else (),
+        characters,
     )

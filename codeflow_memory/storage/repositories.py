@@ -300,3 +300,9 @@ def _repository(row: Row) -> Repository:
         created_by,
         created_at,
     )
+
+
+def ids(tx: Transaction) -> list[str]:
+    """List the ids of all repositories of the tenant, by id: for the program's own jobs."""
+    rows = tx.rows("SELECT repository_id FROM repositories ORDER BY repository_id")
+    return [row[0] for row in rows]

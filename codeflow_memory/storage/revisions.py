@@ -114,17 +114,44 @@ def find_pairs(tx: Transaction, repository_id: str, pairs: Iterable[Pair]) -> li
     return [r for r in found if Pair(r.memory_id, r.revision) in wanted]
 
 
-def erase(tx: Transaction, repository_id: str, memory_id: str) -> None:
-    """Take the text out of every revision of a memory."""
+def was_accepted(tx: Transaction, repository_id: str, memory_id: str, content_sha256: str) -> bool:
+    """Tell whether a memory was in service with exactly this content at any time."""
+    row = tx.row(
+        """
+        SELECT 1
+          FROM memory_revisions
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+           AND content_sha256 = :content_sha256
+           AND status = 'accepted'
+         LIMIT 1
+        """,
+        {
+            "repository_id": repository_id,
+            "memory_id": memory_id,
+            "content_sha256": content_sha256,
+        },
+    )
+    return row is not None
+
+
+def erase(tx: Transaction, repository_id: str, memory_id: str, reason_codes: Iterable[str]) -> None:
+    """Take the text out of every revision of a memory; of reasons only *reason_codes* stay."""
     tx.execute(
         """
         UPDATE memory_revisions
-           SET content = NULL, content_sha256 = NULL
+           SET content = NULL, content_sha256 = NULL, valid_to = NULL,
+               reason = CASE WHEN reason IN (SELECT CAST(value AS TEXT) FROM json_each(:codes))
+                             THEN reason
+                        END
          WHERE repository_id = :repository_id
            AND memory_id = :memory_id
-           AND content IS NOT NULL
         """,
-        {"repository_id": repository_id, "memory_id": memory_id},
+        {
+            "repository_id": repository_id,
+            "memory_id": memory_id,
+            "codes": json.dumps(sorted(reason_codes)),
+        },
     )
 
 

@@ -102,6 +102,19 @@ def count(
     return row[0], row[1]
 
 
+def touch(tx: Transaction, repository_id: str, scope_id: int) -> None:
+    """Give a scope its next generation: something changed that is no revision of an entry."""
+    tx.execute(
+        """
+        UPDATE scopes
+           SET generation = generation + 1
+         WHERE repository_id = :repository_id
+           AND scope_id = :scope_id
+        """,
+        {"repository_id": repository_id, "scope_id": scope_id},
+    )
+
+
 def counters(tx: Transaction, scope_ids: Iterable[int]) -> list[tuple[int, int, int, int]]:
     """Return ``(scope_id, live, accepted, canonical bytes)`` of each scope, by scope id."""
     rows = tx.rows(

@@ -1,6 +1,6 @@
 """Sightings: where a memory's text was seen. Places of guidance are kept as keyed hashes.
 
-A place, such as a file and its headings, repeats words of the text; its hash does not, and may
+A source is the run or principal that said it again (``run:<id>``, ``principal:<id>``). A place, such as a file and its headings, repeats words of the text; its hash does not, and may
 stay when the text is deleted.
 """
 
@@ -9,6 +9,40 @@ from codeflow_memory.storage.engine import Transaction
 _LEARNED = "learned:"
 _BEHIND = "learned;"
 """The first text behind all that begin with ``learned:``."""
+
+
+def put(tx: Transaction, repository_id: str, memory_id: str, source: str, at: int) -> bool:
+    """Say that a source said a memory's text; tell whether it had not before."""
+    written = tx.execute(
+        """
+        INSERT INTO sightings (repository_id, memory_id, source, at)
+        VALUES (:repository_id, :memory_id, :source, :at)
+        ON CONFLICT (repository_id, memory_id, source) DO NOTHING
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id, "source": source, "at": at},
+    )
+    return written == 1
+
+
+def sources(tx: Transaction, repository_id: str, memory_id: str) -> list[str]:
+    """List who or which run said a memory's text again, by source; not the places of guidance."""
+    rows = tx.rows(
+        """
+        SELECT source
+          FROM sightings
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+           AND (source < :first OR source >= :behind)
+         ORDER BY source
+        """,
+        {
+            "repository_id": repository_id,
+            "memory_id": memory_id,
+            "first": _LEARNED,
+            "behind": _BEHIND,
+        },
+    )
+    return [row[0] for row in rows]
 
 
 def put_learned(

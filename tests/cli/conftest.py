@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-COMMAND = [sys.executable, "-I", "-W", "error", "-m", "codeflow_memory"]
+COMMAND = [sys.executable, "-I", "-W", "error::ResourceWarning", "-m", "codeflow_memory"]
 SECONDS = 60
 
 
@@ -49,7 +49,7 @@ class Cli:
         self.home = home
 
     def __call__(self, *argv: object, cwd: Path | None = None, stdin: str = "", **env: str) -> Done:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - this program, no shell
             [*COMMAND, *map(str, argv)],
             env=environment(self.home, **env),
             cwd=cwd or self.home.parent,
@@ -67,7 +67,7 @@ class Server:
     """``up`` on a home, until `stop`."""
 
     def __init__(self, home: Path, *argv: str, umask: int = 0o022) -> None:
-        self.process = subprocess.Popen(
+        self.process = subprocess.Popen(  # noqa: S603 - this program, no shell
             [*COMMAND, "up", "--port", "0", "--no-browser", "--json", *argv],
             env=environment(home),
             stdout=subprocess.PIPE,
@@ -103,6 +103,58 @@ def cli(home: Path) -> Cli:
 
 
 @pytest.fixture
+def launch(home: Path) -> Iterator[Any]:
+    """Start the command and leave it to the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*argv: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(  # noqa: S603 - this program, no shell
+            [*COMMAND, *argv],
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            process.kill()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        process.wait()
+
+
+PROBE = """
+import json, sys, time
+from codeflow_memory.cli import main
+code = main(json.loads(sys.argv[1]))
+print(json.dumps([code, time.process_time(), sorted({m.partition(".")[0] for m in sys.modules})]))
+"""
+
+
+@pytest.fixture
+def probe(home: Path) -> Any:
+    """Run a command and tell its code, its CPU seconds and what it imported."""
+
+    def run(*argv: str) -> tuple[int, float, set[str]]:
+        done = subprocess.run(  # noqa: S603 - this interpreter, no shell
+            [sys.executable, "-I", "-c", PROBE, json.dumps(argv)],
+            env=environment(home),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        code, seconds, modules = json.loads(done.stdout.splitlines()[-1])
+        return code, seconds, set(modules)
+
+    return run
+
+
+@pytest.fixture
 def serve(home: Path) -> Iterator[Any]:
     running: list[Server] = []
 
@@ -131,7 +183,7 @@ class Repository:
         }
         found = shutil.which("git")
         assert found is not None
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - git in a folder of the test's own, no shell
             [found, *argv],
             cwd=self.path,
             env={"PATH": os.environ["PATH"], "HOME": str(self.path), **who},

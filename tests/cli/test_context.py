@@ -52,9 +52,9 @@ def test_the_token_file_wins_over_the_variable(tmp_path):
     file.write_text("cfm_local_a_b\n")
     given = {"CODEFLOW_TOKEN": " cfm_local_c_d "}
 
-    assert context(tmp_path, {**URL, **given}).token == "cfm_local_c_d"
-    assert context(tmp_path, {**URL, **given}, token_file=str(file)).token == "cfm_local_a_b"
-    assert context(tmp_path, given).token == "cfm_local_c_d"
+    assert context(tmp_path, {**URL, **given}).token == "cfm_local_c_d"  # noqa: S105 - of the test
+    assert context(tmp_path, {**URL, **given}, token_file=str(file)).token == "cfm_local_a_b"  # noqa: S105 - of the test
+    assert context(tmp_path, given).token == "cfm_local_c_d"  # noqa: S105 - of the test
     assert context(tmp_path).token is None
 
 

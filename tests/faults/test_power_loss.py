@@ -19,7 +19,7 @@ SEED = 20
 DRAWS = 12 if LONG else 2
 """Images with drawn parts that every operation point adds, beside four without."""
 
-FACTOR = 5 if LONG else 1
+FACTOR = 3 if LONG else 1
 """How many times the images that a workload promises."""
 
 RETRIES_PER_WORKLOAD = 300 if LONG else 40

@@ -4,28 +4,21 @@ import time
 from random import Random
 
 import pytest
-from litestar import Litestar
-from litestar.di import Provide
 from litestar.testing import TestClient
 
 from codeflow_memory.adapters.secrets import parse_token
+from codeflow_memory.app import Wiring, create_litestar
 from codeflow_memory.domain.access import Origin, Role
-from codeflow_memory.http import admin, projects, repositories, runs
-from codeflow_memory.http.bodies import StrictRequest
-from codeflow_memory.http.caller import Callers, provide_call, provide_change
-from codeflow_memory.http.pool import Pool
-from codeflow_memory.http.problems import exception_handlers
-from codeflow_memory.http.rate import Rate, RateLimits, Rates
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import tokens
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
+from codeflow_memory.settings import Limits, Settings
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
 
-MANY = Rate(1_000_000, 1)
-ROUTES = (*admin.ROUTES, *repositories.ROUTES, *projects.ROUTES, *runs.ROUTES)
+MANY = 1_000_000
 
 
 class Served:
@@ -33,22 +26,13 @@ class Served:
 
     def __init__(self, tenants):
         self.tenants = tenants
-        self.pool = Pool(threads=2, waiting=16)
-        limits = RateLimits(Rates(MANY, MANY, MANY), time.monotonic)
-        callers = Callers(tenants, self.pool, limits)
-        app = Litestar(
-            route_handlers=ROUTES,
-            dependencies={
-                "access": Provide(callers.access),
-                "store": Provide(callers.store),
-                "pool": Provide(lambda: self.pool, sync_to_thread=False),
-                "call": Provide(provide_call),
-                "change": Provide(provide_change),
-            },
-            exception_handlers=exception_handlers(),
-            request_class=StrictRequest,
+        plenty = Limits(
+            requests_per_minute_token=MANY, requests_per_minute_tenant=MANY, failed_sign_ins=MANY
         )
-        self.client = TestClient(app)
+        wiring = Wiring(
+            stores=tenants, settings=Settings(limits=plenty), hosts=[], new_id=lambda: "req_1"
+        )
+        self.client = TestClient(create_litestar(wiring))
         self.texts = {}
 
     def token(self, name, role, tenant="local", kind="user", repo=None):
@@ -89,7 +73,6 @@ def served(tmp_path_factory):
     made.token("birch-owner", Role.OWNER, "birch")
     with made.client:
         yield made
-    made.pool.close()
     tenants.close()
 
 

@@ -159,3 +159,41 @@ def test_a_run_is_told_how_many_entries_it_has(world):
     run = world.sign_in(started.text)
 
     assert limits(world, run, project)["run_entries", started.run.run_id] == (0, 512)
+
+
+def propose_secret(world, project, access):
+    """A proposal of *access* that is visible to its owner alone, with its counters."""
+    fill(world, project, "project", live=1, canonical_bytes=70)
+    with world.store.engine.write() as tx:
+        [scope] = scopes.of_project(tx, project.repository_id, project.project_id, ["project"])
+        tx.execute(
+            """
+            INSERT INTO memories (
+                repository_id, memory_id, scope_id, project_id, revision, collection, owner, status,
+                kind, sensitivity, author, editor, origin, trust, created_at, updated_at,
+                canonical_bytes, text_hash, content_sha256, title, content
+            ) VALUES (
+                :repository_id, 'mem_1', :scope_id, :project_id, 1, 'project', :owner, 'proposed',
+                'fact', 'secret', :owner, :owner, 'user', 5000, 1, 1, 70, 'h', 'h', 't', '{}'
+            )
+            """,
+            {
+                "repository_id": project.repository_id,
+                "scope_id": scope.scope_id,
+                "project_id": project.project_id,
+                "owner": access.principal_id,
+            },
+        )
+
+
+def test_a_secret_proposal_counts_for_nobody_but_its_owner(world):
+    project = world.project("core")
+    ann, bob = world.person("ann"), world.person("bob", Role.OWNER)
+    fill(world, project, "project", live=4, canonical_bytes=40)
+    before = limits(world, bob, project)
+
+    propose_secret(world, project, ann)
+
+    assert limits(world, bob, project) == before
+    assert limits(world, ann, project)["project_entries", "project"] == (5, 5000)
+    assert limits(world, ann, project)["canonical_bytes", "project"][0] == 110

@@ -14,7 +14,7 @@ from codeflow_memory.domain.errors import (
     UnauthenticatedError,
 )
 from codeflow_memory.domain.times import HOUR, SECOND
-from codeflow_memory.services import grants, runs, teams
+from codeflow_memory.services import grants, runs, teams, tokens
 from codeflow_memory.services.access import narrowed
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.runs import MAX_TTL_SECONDS
@@ -159,7 +159,9 @@ def test_the_token_of_an_ended_run_is_dead_at_once(world, by_itself):
 
     ended = runs.end(world.store, run if by_itself else ann, started.run.run_id, NEW)
 
-    assert ended.ended_at == world.clock.at
+    everything = tokens.page(world.store, world.owner, principal="ann", after=None, limit=9).items
+    [bound] = [i.token for i in everything if i.token.run_id is not None]
+    assert ended.ended_at == bound.revoked_at == world.clock.at
     for refused in (lambda: world.sign_in(started.text), lambda: world.again(run)):
         with pytest.raises(UnauthenticatedError):
             refused()

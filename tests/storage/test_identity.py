@@ -161,13 +161,16 @@ def test_the_tokens_of_one_run_are_revoked_and_no_others(tx):
     tokens.insert(tx, bound, [])
     tokens.insert(tx, replace(bound, **named("t2"), run_id="run_2"), [])
     tokens.insert(tx, replace(TOKEN, **named("t3")), [])
+    project(tx, "rep_2", "prj_2", "core")
+    runs.insert(tx, replace(RUN, repository_id="rep_2", project_id="prj_2"))
+    tokens.insert(tx, replace(bound, **named("t4"), run_repository_id="rep_2"), [])
 
     assert tokens.revoke_of_run(tx, "rep_1", "run_1", 5) == 1
     assert [
         t.token_id
         for t in tokens.list_all(tx, principal_id="prn_1", after=None, limit=9)
         if t.revoked_at is None
-    ] == ["t2", "t3"]
+    ] == ["t2", "t3", "t4"]
 
 
 def test_a_run_reads_back_ends_once_and_an_ambiguous_id_names_none(tx):

@@ -54,6 +54,7 @@ def _checked(connection: apsw.Connection, home: Path) -> tuple[Transaction, list
     _check_terms(tx, entries)
     _check_edges(tx, entries)
     _check_counters(tx, stored)
+    _check_manifests(tx)
     return tx, entries
 
 
@@ -121,3 +122,19 @@ def _check_counters(tx: Transaction, stored: list[memories.Stored]) -> None:
     rows = tx.rows("SELECT scope_id, live_entries, accepted_entries, canonical_bytes FROM scopes")
     for scope_id, *counted in rows:
         assert counted == [live[scope_id], accepted[scope_id], sizes[scope_id]], scope_id
+
+
+def _check_manifests(tx: Transaction) -> None:
+    kept = tx.rows(
+        """
+        SELECT m.manifest_id
+          FROM manifests AS m
+          JOIN manifest_entries AS e
+            ON e.manifest_id = m.manifest_id
+          JOIN memories AS x
+            ON x.memory_id = e.memory_id
+         WHERE x.status = 'deleted'
+           AND m.free_text IS NOT NULL
+        """
+    )
+    assert kept == []

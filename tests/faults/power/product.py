@@ -1,5 +1,7 @@
 """The product's own mutations as workloads."""
 
+from pathlib import Path
+
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.lifecycle import Action
@@ -14,6 +16,7 @@ from codeflow_memory.services import (
     publication,
     review,
     runs,
+    selections,
     teams,
     tokens,
 )
@@ -21,7 +24,7 @@ from codeflow_memory.services.review import Decision
 
 from .consistency import check
 from .drill import Workload
-from .stores import PROJECT, REPOSITORY, REVIEWER, Call, prepare, steps_of
+from .stores import PROJECT, REPOSITORY, REVIEWER, Call, prepare, step_of, steps_of
 
 
 def text(title: str, *, collection: Collection, **fields: object) -> Candidate:
@@ -106,6 +109,19 @@ def delete_the_note(call: Call) -> None:
     )
 
 
+def select(call: Call) -> None:
+    request = selections.Request(query="a_note_1 another body")
+    selected = selections.create(call.store, call.owner, PROJECT, REPOSITORY, request)
+    assert selected.record["entries"]
+
+
+def _prepare_selected(home: Path) -> None:
+    """Make a home whose one note a manifest lists; a selection has no receipt, so is no step."""
+    prepare(home)
+    for number, work in enumerate((keep_a_note, select), start=1):
+        step_of(number, work).run(home, None)
+
+
 def delete_the_first(call: Call) -> None:
     deletion.delete(call.store, call.owner, call.made("keep_a_note"), 1, call.operation)
 
@@ -173,6 +189,15 @@ MEMORIES = Workload(
     check=check,
 )
 
+SELECTED = Workload(
+    "a deletion of what was selected",
+    _prepare_selected,
+    (step_of(3, delete_the_first),),
+    images=150,
+    answers=True,
+    check=check,
+)
+
 ADMINISTRATION = Workload(
     "administration",
     prepare,
@@ -186,7 +211,7 @@ ADMINISTRATION = Workload(
         end_the_run,
         remove_the_principal,
     ),
-    images=230,
+    images=500,
     answers=True,
     check=check,
 )

@@ -10,7 +10,7 @@ from . import standin
 from .consistency import check
 from .drill import DATABASE, Step, Workload
 from .legacy import IMPORT
-from .product import ADMINISTRATION, MEMORIES
+from .product import ADMINISTRATION, MEMORIES, SELECTED
 from .stores import make_home, opened_tenants
 from .survey import opened
 
@@ -99,8 +99,8 @@ IN_TWO_TRANSACTIONS = Workload(
 
 MIGRATION = Workload("a migration", lambda _home: None, (Step("migrate", _migrate),), images=200)
 
-FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), images=100, check=check)
+FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), images=300, check=check)
 
-WORKLOADS = (ENGINE, MIGRATION, FOUNDATION, IMPORT, MEMORIES, ADMINISTRATION)
+WORKLOADS = (ENGINE, MIGRATION, FOUNDATION, IMPORT, SELECTED, ADMINISTRATION, MEMORIES)
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}

@@ -1,6 +1,7 @@
 """Verification: citations checked against a commit, and what the result does."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -464,6 +465,22 @@ def test_a_repetition_gives_the_first_answer_and_changes_nothing(site):
     deletion.delete(site.store, site.ann, doomed.memory_id, doomed.revision, NEW)
     third = site.verify(operation_id="again")
     assert third.findings == tuple(f for f in first.findings if f.memory_id != doomed.memory_id)
+
+
+def test_eight_at_once_under_one_name_are_one_verification(site):
+    memory = site.accepted(sources=["file:src/app.py#L3-L5"])
+    site.git.save({"src/app.py": "# new\n" + lines(1, 20)})
+    with site.store.engine.read() as tx:
+        before = audit.count(tx)
+
+    with ThreadPoolExecutor(8) as pool:
+        reports = list(pool.map(lambda _: site.verify(operation_id="same"), range(8)))
+
+    place = "file:src/app.py#L4-L6"
+    finding = Finding(memory.memory_id, "file:src/app.py#L3-L5", Result.MOVED, place)
+    assert {r.findings for r in reports} == {(finding,)}
+    with site.store.engine.read() as tx:
+        assert audit.count(tx) == before + 2
 
 
 def test_receipts_keep_no_text_of_a_source(site):

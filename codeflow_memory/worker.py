@@ -1,0 +1,73 @@
+"""The job loop: what the program does by itself, in a thread of the serving process."""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+
+from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.services import expiry, tokens
+from codeflow_memory.services.store import Store
+from codeflow_memory.services.tenants import Tenants
+
+_log = logging.getLogger(__name__)
+
+HOUR = 3_600.0
+MINUTE = 60.0
+
+JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
+    "expiry": (HOUR, expiry.run),
+    "uses": (MINUTE, tokens.record_uses),
+    "ballast": (MINUTE, lambda store: store.home.fill_ballast()),
+}
+"""Name to the seconds between two runs and the work, done for each tenant in turn."""
+
+
+class Worker:
+    """Runs each of `JOBS` when it is due, for every tenant, until it is stopped.
+
+    Args:
+        tenants: The tenants of the home.
+        clock: Seconds of a clock that never steps back.
+    """
+
+    def __init__(self, tenants: Tenants, clock: Callable[[], float]) -> None:
+        self._tenants = tenants
+        self._clock = clock
+        self._stop = threading.Event()
+        self._due = dict.fromkeys(JOBS, 0.0)
+        self._thread = threading.Thread(target=self._loop, name="worker", daemon=True)
+
+    def start(self) -> None:
+        """Begin; what is due is done at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let the job in hand end, and return."""
+        self._stop.set()
+        self._thread.join()
+
+    def run_due(self) -> list[str]:
+        """Do what is due now and return the names of the jobs, each with its tenant."""
+        now = self._clock()
+        done = []
+        for name, (seconds, work) in JOBS.items():
+            if now < self._due[name]:
+                continue
+            self._due[name] = now + seconds
+            done += [self._run(name, work, tenant) for tenant in self._tenants.slugs()]
+        return done
+
+    def _run(self, name: str, work: Callable[[Store], object], tenant: str) -> str:
+        try:
+            work(self._tenants.get(tenant))
+        except CodeflowError as error:
+            # Refused now, tried again when it is due: busy, full, or an import to settle.
+            _log.warning("job %s of %s: %s", name, tenant, error)
+        except Exception:  # noqa: BLE001 - one of the two edges: a defect must not end other jobs
+            _log.exception("job %s of %s failed", name, tenant)
+        return f"{name}:{tenant}"
+
+    def _loop(self) -> None:
+        while not self._stop.is_set():
+            self.run_due()
+            self._stop.wait(max(0.0, min(self._due.values()) - self._clock()))

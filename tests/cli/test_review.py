@@ -1,0 +1,77 @@
+"""The way of a piece of guidance through the commands: learn, review, search, verify."""
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("learned")
+
+
+@pytest.fixture
+def learned(cli, repository):
+    cli("learn", repository.path).ok()
+
+
+def test_nothing_is_decided_by_who_may_not(cli):
+    reader = cli("token", "create", "--principal", "r", "--kind", "user", "--role", "contributor")
+    (first, _) = cli("review", "--json").json["items"]
+
+    done = cli("review", "accept", first["id"], CODEFLOW_TOKEN=reader.out.strip())
+
+    assert (done.code, done.err.endswith("[forbidden]\n")) == (3, True)
+    assert cli("memory", "show", first["id"], "--json").json["status"] == "proposed"
+
+
+def test_a_decision_on_another_revision_is_a_conflict(cli):
+    (first, _) = cli("memory", "review", "--json").json["items"]
+
+    done = cli("memory", "accept", first["id"], "--revision", "7")
+
+    assert (done.code, done.err.endswith("[revision-conflict]\n")) == (5, True)
+
+
+def test_the_queue_tells_by_its_exit_code_and_empties(cli, repository):
+    waiting = cli("review", "list", "--exit-code", "--jsonl")
+    assert (waiting.code, len(waiting.out.splitlines())) == (7, 2)
+    tests, style = (row["id"] for row in cli("review", "--json").json["items"])
+
+    cli("review", "accept", tests, "--dry-run").ok()
+    assert cli("review", "--exit-code").code == 7
+    cli("review", "accept", tests).ok()
+    cli("memory", "reject", style, "--reason", "wrong").ok()
+
+    assert cli("review", "--exit-code").code == 0
+    found = cli("memory", "search", "spaces tests", "--json", cwd=repository.path).json
+    assert [row["memory_id"] for row in found["results"]] in ([tests], [style])
+    listed = cli("memory", "list", "--json").json
+    assert [row["id"] for row in listed["items"]] in ([tests], [style])
+
+
+def test_feedback_moves_trust(cli):
+    (first, _) = cli("review", "--json").json["items"]
+    accepted = cli("review", "accept", first["id"], "--json").json
+
+    answer = cli("memory", "feedback", first["id"], "--helpful", "--json").ok().json
+
+    assert answer["trust"] >= accepted["trust"]
+
+
+def test_verify_exits_with_seven_once_a_cited_file_changed(cli, repository):
+    for row in cli("review", "--json").json["items"]:
+        cli("review", "accept", row["id"]).ok()
+    good = cli("verify", "--repo", repository.path, "--json")
+    assert (good.code, {r["result"] for r in good.json["results"]}) == (0, {"valid"})
+
+    repository.commit({"AGENTS.md": "# Rules\n\nNothing else.\n"})
+    bad = cli("verify", "--repo", repository.path, "--json")
+
+    assert bad.code == 7
+    assert {r["result"] for r in bad.json["results"]} <= {"changed", "missing"}
+    assert len(cli("review", "--json").json["items"]) == 2
+
+
+def test_settings_of_a_repository_are_shown_and_changed(cli, repository):
+    shown = cli("repo", "settings", repository.path, "--required-approvals", "2", "--json").ok()
+    assert shown.json["required_approvals"] == 2
+
+    stale = cli("repo", "settings", repository.path, "--codeowners", "--revision", "1")
+
+    assert (stale.code, stale.err.endswith("[revision-conflict]\n")) == (5, True)
