@@ -150,7 +150,7 @@ def connected(context: Context) -> Iterator[Client]:
         yield RemoteClient(context.url, context.token)
         return
     # Imports the whole application.
-    from codeflow_memory.cli.local import LocalClient, opened  # noqa: PLC0415
+    from codeflow_memory.cli.local import LocalClient, opened  # noqa: PLC0415 - when it is needed
 
     with opened(context) as tenants, LocalClient.of(tenants, context.token) as client:
         yield client

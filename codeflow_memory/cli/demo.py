@@ -41,8 +41,8 @@ def demo(context: Context, folder: Path | None, host: str, port: int, *, serve: 
 
 def _demonstrate(home: Opened, path: Path, *, as_json: bool) -> None:
     # Imports the whole application.
-    from codeflow_memory.cli.demonstration import Demonstration  # noqa: PLC0415
-    from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415
+    from codeflow_memory.cli.demonstration import Demonstration  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415 - when it is needed
 
     store = home.tenants.create(_free_slug(home))
     with LocalClient(home, None).running() as client:

@@ -89,7 +89,7 @@ def make(home: Home) -> None:
     if not os.path.lexists(home.path / LEGACY_DOCUMENT):
         return
     # Its parser is needed once in the life of a home.
-    from codeflow_memory.services import legacy_import  # noqa: PLC0415
+    from codeflow_memory.services import legacy_import  # noqa: PLC0415 - when it is needed
 
     try:
         report = legacy_import.settle(home, now=clock(load(home.path)))

@@ -99,8 +99,8 @@ def revoke(
 
 def _create_local(context: Context, tenant: str | None, wanted: dict[str, Any]) -> dict[str, Any]:
     from codeflow_memory.cli import stores  # noqa: PLC0415 - opens databases
-    from codeflow_memory.services import tokens  # noqa: PLC0415
-    from codeflow_memory.services.mutation import Operation  # noqa: PLC0415
+    from codeflow_memory.services import tokens  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.services.mutation import Operation  # noqa: PLC0415 - when it is needed
 
     ttl = wanted["ttl"]
     new = tokens.NewToken(
@@ -127,8 +127,8 @@ def _create_remote(context: Context, tenant: str | None, wanted: dict[str, Any])
 
 def _revoke_local(context: Context, tenant: str | None, token_id: str) -> dict[str, Any]:
     from codeflow_memory.cli import stores  # noqa: PLC0415 - opens databases
-    from codeflow_memory.services import tokens  # noqa: PLC0415
-    from codeflow_memory.services.mutation import Operation  # noqa: PLC0415
+    from codeflow_memory.services import tokens  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.services.mutation import Operation  # noqa: PLC0415 - when it is needed
 
     with stores.opened(context, "token revoke") as home:
         access = stores.caller(home.tenants, context.token, tenant)
@@ -144,7 +144,7 @@ def _rows(context: Context, tenant: str | None, principal: str | None) -> Iterat
         yield from pages(client, Request("GET", _ADMIN, {"principal": principal}))
         return
     from codeflow_memory.cli import stores  # noqa: PLC0415 - opens databases
-    from codeflow_memory.services import tokens  # noqa: PLC0415
+    from codeflow_memory.services import tokens  # noqa: PLC0415 - when it is needed
 
     with stores.opened(context, "token list") as home:
         access = stores.caller(home.tenants, context.token, tenant)

@@ -86,8 +86,8 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
         click.UsageError: Nothing can listen there.
     """
     # Imports the whole application and its server.
-    from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415
-    from codeflow_memory.http import server  # noqa: PLC0415
+    from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.http import server  # noqa: PLC0415 - when it is needed
 
     home, settings = start.opened.home, start.opened.settings
     ids = Ids(stores.clock(settings), os.urandom)

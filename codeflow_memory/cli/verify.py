@@ -64,8 +64,8 @@ def _reading(context: Context, folder: Path) -> Iterator[Client]:
             yield client
         return
     # Imports the whole application.
-    from codeflow_memory.cli import stores  # noqa: PLC0415
-    from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415
+    from codeflow_memory.cli import stores  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415 - when it is needed
 
     top = git.open_repository(folder).facts().toplevel
     with (

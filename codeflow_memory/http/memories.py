@@ -10,6 +10,7 @@ from codeflow_memory.domain import errors
 from codeflow_memory.domain.candidates import parse_candidate
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Collection, Kind, Status
+from codeflow_memory.domain.text import normalise
 from codeflow_memory.http import memory_bodies as wire
 from codeflow_memory.http.caller import Call, Change
 from codeflow_memory.http.openapi import refusals
@@ -73,6 +74,7 @@ async def provide_filter(
     q: FromQuery[str | None] = None,
 ) -> Filter:
     """Read what a list is narrowed to."""
+    tag, path = (None if given is None else normalise(given) for given in (tag, path))
     return Filter(status, collection, kind, tag, path, q)
 
 
@@ -115,7 +117,7 @@ class ProjectMemoryController(Controller):
         after = pages.parse_cursor(cursor)
         page = await call.run(listing.find, project_id, repo, wanted, after, parse_limit(limit))
         body: Any = {
-            "items": [wire.listed(item) for item in page.items],
+            "items": [wire.memory(item) for item in page.items],
             "next_cursor": None if page.next_after is None else pages.to_cursor(page.next_after),
             "facets": page.facets,
         }

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeflow_memory.domain.memory import Collection, Kind, Memory, Sensitivity, Status, describe
+from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status, describe
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services.listing import Filter
 from codeflow_memory.services.memories import View
@@ -256,18 +256,6 @@ def memory(view: View) -> dict[str, Any]:
     body["approvals"] = [approval(a) for a in view.approvals]
     if view.duplicate:
         body["duplicate"] = True
-    return body
-
-
-def listed(item: Memory) -> dict[str, Any]:
-    """Write a memory for a list: without decisions, its provenance not looked up."""
-    body = describe(item)
-    if item.content is not None:
-        body["derived_from"] = [
-            {"memory_id": p.memory_id, "revision": p.revision, "resolved": False}
-            for p in item.content.derived_from
-        ]
-        body["approvals"] = []
     return body
 
 

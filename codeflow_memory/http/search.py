@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.domain.memory import Collection, Kind
+from codeflow_memory.domain.text import normalise
 from codeflow_memory.http.caller import Call
 from codeflow_memory.http.memories import READ, Repo
 from codeflow_memory.http.openapi import refusals
@@ -56,6 +57,7 @@ async def provide_question(  # noqa: PLR0913, PLR0917 - the documented parameter
     """
     if len(q) > MAX_QUERY:
         raise InvalidRequestError.at("q", f"at most {MAX_QUERY} characters")
+    path, branch = (None if given is None else normalise(given) for given in (path, branch))
     return Question(q, match == "literal", parse_limit(limit), kind, collection, path, branch)
 
 

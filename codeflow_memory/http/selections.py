@@ -15,6 +15,7 @@ from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.memory import Kind
 from codeflow_memory.domain.sources import check_path, is_commit
+from codeflow_memory.domain.text import normalise
 from codeflow_memory.http.caller import Call, Change
 from codeflow_memory.http.memories import READ, WRITE, Repo, standing_response
 from codeflow_memory.http.memory_bodies import Input, StandingBody
@@ -59,7 +60,8 @@ class SelectionRequestBody(Input):
         Raises:
             InvalidRequestError: A path or the head is not well-formed.
         """
-        checked = ((at, check_path(path, glob=True)) for at, path in enumerate(self.paths))
+        paths = [normalise(path) for path in self.paths]
+        checked = ((at, check_path(path, glob=True)) for at, path in enumerate(paths))
         faults = [Fault(f"/paths/{at}", fault) for at, fault in checked if fault is not None]
         if self.head is not None and not is_commit(self.head):
             faults.append(Fault("/head", "must be a commit's 40 hex digits"))
@@ -68,9 +70,9 @@ class SelectionRequestBody(Input):
         return Request(
             query=self.query,
             literal=self.match == "literal",
-            branch=self.branch,
+            branch=None if self.branch is None else normalise(self.branch),
             head=self.head,
-            paths=tuple(self.paths),
+            paths=tuple(paths),
             run_id=self.run_id,
             budget=Budget(self.budget.characters, self.budget.entries),
             kinds=DEFAULT_KINDS if self.kinds is None else tuple(str(k) for k in self.kinds),
@@ -107,7 +109,7 @@ class ManifestEntryBody(BaseModel):
 
 
 class ManifestBody(BaseModel):
-    """The record of one selection; ``query``, ``terms`` and reasons go with a deleted entry."""
+    """The record of one selection; its words (query, terms, paths …) go with a deleted entry."""
 
     id: str
     created_at: str
@@ -165,7 +167,7 @@ class SelectionController(Controller):
         made = await call.run(selections.create, project_id, data.repo, data.to_request())
         body = _manifest(made.manifest)
         return Response(
-            body | {"context": made.context, "entries": _entries(made.manifest, ())},
+            body | {"context": made.context, "entries": _entries(made.manifest, made.places)},
             status_code=201,
         )
 
@@ -256,6 +258,7 @@ class SelectionController(Controller):
 def _manifest(manifest: Manifest) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
     free = _free(manifest)
     record = json.loads(manifest.record)
+    record["request"] |= {"branch": free["branch"], "paths": free["paths"]}
     return record | {
         "query": free["query"],
         "terms": free["terms"],
@@ -268,22 +271,29 @@ def _manifest(manifest: Manifest) -> Any:  # noqa: ANN401 - the JSON of Manifest
 
 def _free(manifest: Manifest) -> dict[str, Any]:
     if manifest.free_text is None:
-        return {"query": None, "terms": [], "terms_dropped": [], "reasons": {}}
+        return {
+            "branch": None,
+            "paths": [],
+            "query": None,
+            "terms": [],
+            "terms_dropped": [],
+            "reasons": {},
+        }
     free: dict[str, Any] = json.loads(manifest.free_text)
     return free
 
 
 def _entries(manifest: Manifest, places: Iterable[Entry]) -> list[dict[str, Any]]:
     reasons = _free(manifest)["reasons"]
-    states = {place.memory_id: place.state for place in places}
     return [
         entry
         | {
-            "reasons": reasons.get(entry["memory_id"], []),
-            "redacted": states.get(entry["memory_id"]) is State.REDACTED,
-            "withheld": states.get(entry["memory_id"]) is State.WITHHELD,
+            "warnings": list(place.warnings),
+            "reasons": reasons.get(place.memory_id, []),
+            "redacted": place.state is State.REDACTED,
+            "withheld": place.state is State.WITHHELD,
         }
-        for entry in json.loads(manifest.record)["entries"]
+        for entry, place in zip(json.loads(manifest.record)["entries"], places, strict=True)
     ]
 
 

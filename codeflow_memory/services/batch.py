@@ -85,15 +85,29 @@ def run(
     """
     if dry_run or atomic:
         return _together(store, access, steps, operation, dry_run=dry_run)
+    if operation.operation_id is not None:
+        # Claims the id for this request: another one under it is refused before any step.
+        mutate(store, access, operation, lambda _: Receipt("batch", "", 0, {}), _render_nothing)
     results = []
     for position, step in enumerate(steps):
-        own_id = operation.operation_id and f"{operation.operation_id}#{position}"
-        own = Operation(own_id, (*operation.parts, str(position)))
+        own = _operation_of(store, operation, position)
         try:
             results += [_alone(store, access, step, own)]
         except CodeflowError as error:
             results += [Result(step.memory_id, error=error)]
     return results, True
+
+
+def _operation_of(store: Store, operation: Operation, position: int) -> Operation:
+    """Name the step at *position*; a hash, because an id of full length has no room for more."""
+    own_id = operation.operation_id
+    if own_id is not None:
+        own_id = "batch-" + store.keys.request_hash(own_id, str(position))
+    return Operation(own_id, (*operation.parts, str(position)))
+
+
+def _render_nothing(_tx: Transaction, _access: Access, _receipt: Receipt) -> None:
+    """Answer a claim, of which nothing is shown."""
 
 
 def _alone(store: Store, access: Access, step: Step, operation: Operation) -> Result:
@@ -123,7 +137,8 @@ def _together(
                 results.append(Result(step.memory_id, error=about))
                 continue
             try:
-                results.append(_apply(mutation, step, about))
+                with mutation.tx.attempt():
+                    results.append(_apply(mutation, step, about))
             except CodeflowError as error:
                 results.append(Result(step.memory_id, error=error))
         if dry_run or any(r.error is not None for r in results):
@@ -159,7 +174,7 @@ def _apply(mutation: Mutation, step: Step, known: _FromGit) -> Result:
 
 
 def _ask_git(store: Store, access: Access, step: Step) -> _FromGit:
-    if step.action == Action.APPROVE:
+    if step.action in {Action.APPROVE, Action.RESTORE}:
         return _FromGit(owners=ownership.read(store, access, step.memory_id))
     if step.action == EDIT:
         changes = step.changes or {}

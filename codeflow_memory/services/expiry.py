@@ -5,9 +5,9 @@ from dataclasses import replace
 from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.services import entries
-from codeflow_memory.services.mutation import Mutation, moment
+from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import memories, repositories
+from codeflow_memory.storage import memories, repositories, tenants
 
 SYSTEM = "system"
 """The actor of what the program does by itself; no principal has this id."""
@@ -53,7 +53,7 @@ def _step(store: Store, repository_id: str) -> int:
             _system(store),
             store.ids.new("op"),
             store.ids.new("bat"),
-            moment(tx, store.now()),
+            tenants.moment(tx, store.now()),
         )
         found = memories.expired(tx, repository_id, mutation.at, _STEP)
         for scope_id, memory_id in found:

@@ -3,14 +3,15 @@
 from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.access import Access, Role
-from codeflow_memory.domain.errors import NotFoundError
+from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, memories
+from codeflow_memory.services import entries, memories, replay
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import feedback as rows
 from codeflow_memory.storage import memories as memory_rows
+from codeflow_memory.storage import projects, scopes
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.memories import Stored
@@ -53,13 +54,29 @@ def give(
 
     Raises:
         NotFoundError: There is none for the caller, or it is deleted.
+        InvalidRequestError: The selection is none that gave the caller this memory.
     """
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        return judge(mutation, memories.seen(mutation.tx, reach, memory_id), judgement)
+        stored = memories.seen(mutation.tx, reach, memory_id)
+        if judgement.selection_id is not None:
+            _check_selection(mutation, stored.memory, judgement.selection_id)
+        return judge(mutation, stored, judgement)
 
     return mutate(store, access, operation, work, render)
+
+
+def _check_selection(mutation: Mutation, memory: Memory, selection_id: str) -> None:
+    tx = mutation.tx
+    project = projects.get(tx, memory.repository_id, memory.project_id)
+    reach = accesses.reach(tx, mutation.access, project)
+    try:
+        given = memory.memory_id in replay.served(replay.seen(tx, reach, project, selection_id))
+    except NotFoundError:
+        given = False
+    if not given:
+        raise InvalidRequestError.at("/selection_id", "no selection of yours with this memory")
 
 
 def judge(mutation: Mutation, stored: Stored, judgement: Judgement) -> Receipt:
@@ -98,11 +115,18 @@ def judge(mutation: Mutation, stored: Stored, judgement: Judgement) -> Receipt:
         held = entries.change(
             mutation,
             stored,
-            replace(memory, trust=trust, status=Status.PROPOSED, review_reason="trust"),
+            replace(
+                memory,
+                trust=trust,
+                status=Status.PROPOSED,
+                review_reason="trust",
+                self_approved=False,
+            ),
             entries.Change("return", reason="trust"),
         )
         return _receipt(held, held.revision, trust, counted=True)
     memory_rows.set_trust(tx, memory.repository_id, memory.memory_id, trust)
+    scopes.touch(tx, memory.repository_id, memory.scope_id)
     return _receipt(memory, memory.revision, trust, counted=True)
 
 

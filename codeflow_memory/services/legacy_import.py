@@ -23,7 +23,6 @@ from codeflow_memory.domain.ids import Ids
 from codeflow_memory.services import legacy_rows, legacy_source
 from codeflow_memory.services.legacy_report import Outcome, Report
 from codeflow_memory.services.legacy_source import Source
-from codeflow_memory.services.mutation import moment
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
 from codeflow_memory.storage import imports, migrate, tenants
@@ -231,7 +230,9 @@ def _import_beside(importing: Importing, source: Source, database: Path) -> tupl
         _check_copy(importing, source)
         store = _store(importing, engine, instance.instance_id)
         with engine.write() as tx:
-            return legacy_rows.write(store, tx, source, moment(tx, store.now())), Outcome.IMPORTED
+            return legacy_rows.write(
+                store, tx, source, tenants.moment(tx, store.now())
+            ), Outcome.IMPORTED
     finally:
         engine.close()
 

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeflow_memory.domain.access import Access, Reach, Role
-from codeflow_memory.domain.memory import Collection, Kind, Memory, Sensitivity, Status
+from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status
 from codeflow_memory.domain.paths import applies
 from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.services import access as accesses
+from codeflow_memory.services import memories as memory_views
+from codeflow_memory.services.memories import View
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories
 from codeflow_memory.storage.engine import Transaction
@@ -37,7 +39,7 @@ class Page:
     ``facets`` counts the whole filtered list: field to value to count.
     """
 
-    items: tuple[Memory, ...]
+    items: tuple[View, ...]
     next_after: Position | None
     facets: dict[str, dict[str, int]]
 
@@ -73,17 +75,21 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
             for row in memories.light(tx, reach.scopes, [wanted.status])
             if visible(reach, row) and _matches(row, wanted)
         ]
+        if wanted.status is Status.DELETED:
+            found = _with_tombstone(tx, reach, found)
         if wanted.text:
             found = _with_text(store, tx, found, wanted.text)
         rest = [row for row in found if after is None or _key(row) > _key_of(after)]
         page = rest[:limit]
-        stored = memories.find_all(
-            tx, {row.scope_id for row in page}, {row.memory_id for row in page}
-        )
-    by_id = {s.memory.memory_id: s.memory for s in stored}
+        views = {
+            s.memory.memory_id: memory_views.view(tx, reach, s.memory)
+            for s in memories.find_all(
+                tx, {row.scope_id for row in page}, {row.memory_id for row in page}
+            )
+        }
     last = page[-1] if len(rest) > limit else None
     return Page(
-        tuple(by_id[row.memory_id] for row in page),
+        tuple(views[row.memory_id] for row in page),
         None if last is None else (last.updated_at, last.memory_id),
         _facets(found),
     )
@@ -92,16 +98,25 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
 def visible(reach: Reach, row: Light) -> bool:
     """Tell whether an entry exists for the caller; the same rule as `Reach.sees`."""
     scope = reach.scopes[row.scope_id]
-    if row.scope_id in reach.held_scopes:
-        return row.status is Status.PROPOSED
     if row.sensitivity == Sensitivity.SECRET and row.owner != reach.access.principal_id:
         return False
+    if row.scope_id in reach.held_scopes:
+        return row.status is Status.PROPOSED
     held = row.status in {Status.PROPOSED, Status.REJECTED}
     return (
         row.collection is not Collection.PROJECT
         or not held
         or reach.access.may(Role.CONTRIBUTOR, scope.repository_id)
     )
+
+
+def _with_tombstone(tx: Transaction, reach: Reach, found: list[Light]) -> list[Light]:
+    """Keep the tombstones of what the caller could read: it depends on the status before."""
+    stored = memories.find_all(
+        tx, {row.scope_id for row in found}, {row.memory_id for row in found}
+    )
+    shown = {s.memory.memory_id for s in stored if reach.sees(s.memory, before=s.before)}
+    return [row for row in found if row.memory_id in shown]
 
 
 def _matches(row: Light, wanted: Filter) -> bool:
@@ -138,7 +153,8 @@ def _facets(found: Iterable[Light]) -> dict[str, dict[str, int]]:
     }
     for row in found:
         counts["status"][str(row.status)] += 1
-        counts["kind"][row.kind] += 1
+        if row.kind:
+            counts["kind"][row.kind] += 1
         counts["collection"][str(row.collection)] += 1
         counts["tag"].update({tag.casefold() for tag in row.tags})
     return {name: dict(sorted(counter.items())) for name, counter in counts.items()}

@@ -13,7 +13,7 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import audit, receipts
+from codeflow_memory.storage import audit, receipts, tenants
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
 
@@ -134,7 +134,7 @@ def _attempt(
         if known is not None:
             return render(tx, caller, known)
         mutation = Mutation(
-            store, tx, caller, operation_id, store.ids.new("bat"), moment(tx, store.now())
+            store, tx, caller, operation_id, store.ids.new("bat"), tenants.moment(tx, store.now())
         )
         receipt = work(mutation)
         receipts.insert(
@@ -167,17 +167,3 @@ def _settled(
         if receipt is not None:
             return (render(tx, access, receipt),)
     return None
-
-
-def moment(tx: Transaction, now: int) -> int:
-    """Return the time of this mutation: at least the latest one seen, whatever the clock does."""
-    row = tx.row(
-        """
-        UPDATE store
-           SET latest_at = CASE WHEN latest_at < :now THEN :now ELSE latest_at END
-         WHERE singleton = 1
-        RETURNING latest_at
-        """,
-        {"now": now},
-    )
-    return now if row is None else int(row[0])

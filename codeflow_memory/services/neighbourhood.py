@@ -1,6 +1,7 @@
 """The edges around seeds: what a selection may walk, read in bounded steps."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from codeflow_memory.domain.graph import MAX_EDGES, MEMORY, Edge
 from codeflow_memory.storage import graph
@@ -12,9 +13,13 @@ _STEP = 64
 
 
 def edges(
-    tx: Transaction, project: Project, scope_ids: Sequence[int], seeds: Sequence[str]
+    tx: Transaction,
+    project: Project,
+    scope_ids: Sequence[int],
+    seeds: Sequence[str],
+    eligible: Collection[str],
 ) -> list[Edge]:
-    """Return the edges of *seeds*, best first, and those of what they lead to.
+    """Return the edges of *seeds*, best first, and those that *eligible* entries have to the same.
 
     A little more than `MAX_EDGES` may come back; the walk examines that many and says that it
     was cut.
@@ -28,10 +33,33 @@ def edges(
             return [_edge(e) for e in own]
     entities = {(e.target_kind, e.target_key) for e in own if e.target_kind != MEMORY}
     entities |= {(MEMORY, seed) for seed in seeds}
-    far = graph.suppliers(
-        tx, project.repository_id, project.project_id, scope_ids, entities, MAX_EDGES + 1
-    )
+    far = _suppliers(tx, project, scope_ids, entities, eligible)
     return [_edge(e) for e in {*own, *far}]
+
+
+def _suppliers(
+    tx: Transaction,
+    project: Project,
+    scope_ids: Sequence[int],
+    entities: Collection[tuple[str, str]],
+    eligible: Collection[str],
+) -> list[graph.Edge]:
+    """Return the first edges to *entities* of each scope and kind that *eligible* entries have.
+
+    Others, such as those of proposals, take no place among them: who may not see these would be
+    told by what is missing.
+    """
+    limit = MAX_EDGES + 1
+    while True:
+        groups: defaultdict[tuple[int, str], list[graph.Edge]] = defaultdict(list)
+        for edge in graph.suppliers(
+            tx, project.repository_id, project.project_id, scope_ids, entities, limit
+        ):
+            groups[edge.scope_id, edge.target_kind].append(edge)
+        kept = {at: [e for e in g if e.memory_id in eligible] for at, g in groups.items()}
+        if all(len(g) < limit or len(kept[at]) > MAX_EDGES for at, g in groups.items()):
+            return [edge for found in kept.values() for edge in found[: MAX_EDGES + 1]]
+        limit *= 4
 
 
 def _edge(edge: graph.Edge) -> Edge:

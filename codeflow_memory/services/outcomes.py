@@ -1,7 +1,5 @@
 """Outcomes: whether what a run was given helped it."""
 
-import json
-
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.services import access as accesses
@@ -27,12 +25,14 @@ def give(  # noqa: PLR0913, PLR0917 - the parts of one request
         NotFoundError: No such selection for the caller, or the memory is gone from its sight.
         InvalidRequestError: The selection does not hold this memory.
     """
-    manifest = replay.run(store, access, project_id, repo, judgement.selection_id or "").manifest
-    if memory_id not in {e["memory_id"] for e in json.loads(manifest.record)["entries"]}:
-        raise InvalidRequestError.at("/memory_id", "no entry of this selection")
 
     def work(mutation: Mutation) -> Receipt:
-        reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        return feedback.judge(mutation, memories.seen(mutation.tx, reach, memory_id), judgement)
+        tx = mutation.tx
+        project = accesses.get_project(tx, mutation.access, project_id, repo)
+        reach = accesses.reach(tx, mutation.access, project)
+        manifest = replay.seen(tx, reach, project, judgement.selection_id or "")
+        if memory_id not in replay.served(manifest):
+            raise InvalidRequestError.at("/memory_id", "no entry of this selection")
+        return feedback.judge(mutation, memories.seen(tx, reach, memory_id), judgement)
 
     return mutate(store, access, operation, work, feedback.render)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from codeflow_memory.domain.context import Entry, State
-from codeflow_memory.domain.memory import Memory
+from codeflow_memory.domain.memory import Content, Memory
+from codeflow_memory.domain.sources import parse_source
 from codeflow_memory.storage.citations import Suspect
 
 FLAGGED = "flagged:"
@@ -22,7 +23,7 @@ def entry(memory: Memory, warnings: tuple[str, ...]) -> Entry:
 
 
 def shown(memory: Memory, state: State, trust: int, warnings: tuple[str, ...]) -> Entry:
-    """Return the entry of *memory* as a manifest recorded it."""
+    """Return the entry of *memory* as a manifest recorded it; *warnings* are those of `warnings`."""
     content = memory.content
     if content is None:
         return Entry(memory.memory_id, memory.revision, State.REDACTED)
@@ -36,10 +37,22 @@ def shown(memory: Memory, state: State, trust: int, warnings: tuple[str, ...]) -
         content.title,
         content.body,
         content.sources,
-        warnings,
+        tuple(_sentence(content, warning) for warning in warnings),
     )
 
 
-def warnings(suspects: Iterable[Suspect]) -> tuple[str, ...]:
-    """Say of each citation that no longer holds what became of it."""
-    return tuple(f"the cited file {s.path} is {s.result}; check it" for s in suspects)
+def warnings(memory: Memory, suspects: Iterable[Suspect]) -> tuple[str, ...]:
+    """Return ``<result>:<place among the sources>`` of each citation that no longer holds.
+
+    A manifest records this, and no path: the path is a word of the entry, and goes with it.
+    """
+    sources = () if memory.content is None else memory.content.sources
+    return tuple(f"{s.result}:{sources.index(s.source)}" for s in suspects if s.source in sources)
+
+
+def _sentence(content: Content, warning: str) -> str:
+    # Part of template 1: what it rendered is rendered so for ever.
+    result, _, place = warning.partition(":")
+    source = parse_source(content.sources[int(place)])
+    path = "" if source is None else source.path
+    return f"the cited file {path} is {result}; check it"

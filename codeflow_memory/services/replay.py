@@ -61,10 +61,25 @@ def run(
     with store.engine.read() as tx:
         project = accesses.get_project(tx, access, project_id, repo)
         reach = accesses.reach(tx, access, project)
-        manifest = manifests.find(tx, project.repository_id, project.project_id, manifest_id)
-        if manifest is None or not _sees(tx, reach, project, manifest):
-            raise NotFoundError("selection", manifest_id)
-        return _rebuild(tx, reach, manifest)
+        return _rebuild(tx, reach, seen(tx, reach, project, manifest_id))
+
+
+def seen(tx: Transaction, reach: Reach, project: Project, manifest_id: str) -> Manifest:
+    """Return a manifest of *project* that the caller may see.
+
+    Raises:
+        NotFoundError: Absent, or another's whose entries the caller may not all see.
+    """
+    manifest = manifests.find(tx, project.repository_id, project.project_id, manifest_id)
+    if manifest is None or not _sees(tx, reach, project, manifest):
+        raise NotFoundError("selection", manifest_id)
+    return manifest
+
+
+def served(manifest: Manifest) -> frozenset[str]:
+    """Return the ids of the entries that a selection gave."""
+    entries: list[Mapping[str, Any]] = json.loads(manifest.record)["entries"]
+    return frozenset(entry["memory_id"] for entry in entries)
 
 
 def find_of_run(  # noqa: PLR0913, PLR0917 - a page of a run's manifests

@@ -12,7 +12,7 @@ from codeflow_memory.services.memories import View
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.ownership import Owners
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import approvals
+from codeflow_memory.storage import approvals, revisions
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.memories import Stored
@@ -58,7 +58,8 @@ def decide(
         RevisionConflictError: It, or what it supersedes, changed meanwhile.
         IllegalTransitionError: The move does not exist.
     """
-    owners = ownership.read(store, access, memory_id) if decision.action is Action.APPROVE else None
+    accepts = decision.action in {Action.APPROVE, Action.RESTORE}
+    owners = ownership.read(store, access, memory_id) if accepts else None
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
@@ -73,14 +74,14 @@ def carry_out(
     mutation: Mutation, reach: Reach, stored: Stored, decision: Decision, owners: Owners | None
 ) -> Memory:
     """Carry out *decision* inside a mutation; see `decide`."""
-    memory, access = stored.memory, mutation.access
+    memory = stored.memory
     own = _may_decide(mutation, stored, decision.action)
     if decision.action is Action.SUPERSEDE:
         return _supersede(mutation, reach, stored, decision)
     target = move(decision.action, memory.status)
     if target is None:
         return memory
-    if decision.action in {Action.APPROVE, Action.REJECT}:
+    if target is Status.REJECTED:
         _record(mutation, memory, decision, own=own)
     if target is Status.ACCEPTED:
         return _accept(mutation, reach, stored, decision, owners, own=own)
@@ -92,7 +93,7 @@ def carry_out(
         replace(
             memory,
             status=target,
-            self_approved=own and decision.action is Action.REJECT and access.person,
+            self_approved=decision.action is not Action.RETURN and (own or memory.self_approved),
             review_reason="returned" if decision.action is Action.RETURN else None,
         ),
         entries.Change(str(decision.action), reason=decision.reason),
@@ -111,9 +112,11 @@ def _accept(
     memory = stored.memory
     if memory.content is not None and memory.content.sensitivity is Sensitivity.SECRET:
         raise ForbiddenError("an entry that is marked secret is never accepted")
-    first = decision.action is Action.APPROVE
-    if first and not _enough(mutation, memory, owners):
-        return memory
+    first = decision.action is Action.APPROVE or _unreviewed(mutation, memory)
+    if first:
+        _record(mutation, memory, decision, own=own)
+        if not _enough(mutation, memory, owners):
+            return memory
     accepted = entries.change(
         mutation,
         stored,
@@ -129,6 +132,17 @@ def _accept(
     if first:
         succession.supersede_old(mutation, reach, accepted)
     return accepted
+
+
+def _unreviewed(mutation: Mutation, memory: Memory) -> bool:
+    """Tell whether an entry was never in service with the text that it has.
+
+    It went out of the queue undecided, or was edited while it was out of service: to restore it is
+    to approve it, under the same rules.
+    """
+    return memory.content_sha256 is None or not revisions.was_accepted(
+        mutation.tx, memory.repository_id, memory.memory_id, memory.content_sha256
+    )
 
 
 def _enough(mutation: Mutation, memory: Memory, owners: Owners | None) -> bool:
@@ -151,22 +165,21 @@ def _enough(mutation: Mutation, memory: Memory, owners: Owners | None) -> bool:
 
 def _record(mutation: Mutation, memory: Memory, decision: Decision, *, own: bool) -> None:
     """Keep the decision; a second one of the same person on the same revision is no other."""
-    principal = mutation.access.principal_id
-    word = str(decision.action)
+    principal, at = mutation.access.principal_id, mutation.at
+    word = "reject" if decision.action is Action.REJECT else "approve"
     for known in approvals.find_all(mutation.tx, memory.repository_id, memory.memory_id):
-        same = (known.principal, known.revision, known.decision) == (
-            principal,
-            memory.revision,
-            word,
-        )
-        if same and not known.withdrawn:
+        if (known.principal, known.revision) != (principal, memory.revision):
+            continue
+        if known.decision == word and not known.withdrawn:
             return
+        # Steps of one batch have one time; decisions keep their order.
+        at = max(at, known.at + 1)
     approvals.insert(
         mutation.tx,
         memory.repository_id,
         memory.memory_id,
         Approval(
-            memory.revision, principal, word, own, withdrawn=False, at=mutation.at,
+            memory.revision, principal, word, own, withdrawn=False, at=at,
             comment=decision.comment,
         ),
     )  # fmt: skip
@@ -210,9 +223,11 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
         accesses.require(access, Role.REVIEWER, memory.repository_id, f"{action} memories")
     else:
         accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
-    proposed = memory.status is Status.PROPOSED
-    own = proposed and access.principal_id in {memory.author, stored.editor}
-    if own and action in {Action.APPROVE, Action.REJECT}:
+    undecided = memory.status is Status.PROPOSED or (
+        action is Action.RESTORE and _unreviewed(mutation, memory)
+    )
+    own = undecided and access.principal_id in {memory.author, stored.editor}
+    if own and action in {Action.APPROVE, Action.REJECT, Action.RESTORE}:
         repository = repositories.get(mutation.tx, memory.repository_id)
         if not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
             raise ForbiddenError("one's own proposal is decided by somebody else")
@@ -221,10 +236,8 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
 
 def _may_decide_private(access: Access, memory: Memory, action: Action) -> None:
     own = memory.owner == access.principal_id
-    if own and action in _OWNERS_OWN:
-        accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
-        return
-    if not access.decides:
+    if not access.decides and not (own and action in _OWNERS_OWN):
         raise ForbiddenError("an agent never decides; a person does")
     if not own and memory.owner not in access.sponsored:
         raise ForbiddenError("a private entry is decided by its owner")
+    accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")

@@ -10,7 +10,7 @@ from codeflow_memory.domain.eligibility import Eligible, Standpoint, select
 from codeflow_memory.domain.errors import CodeflowError, ForbiddenError, InvalidRequestError
 from codeflow_memory.domain.graph import Connections, connect
 from codeflow_memory.domain.manifest import seal
-from codeflow_memory.domain.memory import Kind, Memory, canonical_json
+from codeflow_memory.domain.memory import Kind, Memory, Status, canonical_json
 from codeflow_memory.domain.paths import Requested
 from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.domain.times import to_rfc3339
@@ -51,11 +51,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A stored manifest: its record, free text and context, and the hashes over them."""
+    """A stored manifest: its record, free text, entries and context, and the hashes over them."""
 
     manifest: Manifest
     record: Mapping[str, object]
     free: Mapping[str, object]
+    places: tuple[context.Entry, ...]
     context: str
 
 
@@ -79,7 +80,12 @@ def create(
     listed = {entry.memory_id for entry in chosen.taken}
     listed |= {omitted.memory_id for omitted in chosen.omitted}
     with store.engine.write() as tx:
-        manifests.insert(tx, selection.manifest, listed)
+        now = memories.light_of(tx, reach.scopes, listed)
+        manifest = selection.manifest
+        if any(row.status is Status.DELETED for row in now):
+            # Deleted since it was read: the deletion did not find this manifest's free text.
+            manifest = replace(manifest, free_text=None)
+        manifests.insert(tx, manifest, listed)
     return selection
 
 
@@ -101,6 +107,7 @@ class _Chosen:
     connections: Connections
     taken: tuple[context.Entry, ...]
     hashes: Mapping[str, str]
+    warnings: Mapping[str, tuple[str, ...]]
     omitted: tuple[_Omitted, ...]
     omitted_truncated: bool
     ancestry: str
@@ -136,7 +143,9 @@ def _choose(
     closeness = _closeness(requested, request, eligible)
     scores = _scores(scored, closeness, eligible, rows)
     seeds = search.best(scores, rows, ranking.MAX_SEEDS)
-    edges = neighbourhood.edges(tx, project, scope_ids, [s.memory_id for s in seeds])
+    edges = neighbourhood.edges(
+        tx, project, scope_ids, [s.memory_id for s in seeds], eligible.memory_ids
+    )
     connections = connect(
         {s.memory_id: s.score for s in seeds if s.score > 0}, edges, eligible=eligible.memory_ids
     )
@@ -152,6 +161,7 @@ def _choose(
         connections=connections,
         taken=tuple(fits.entries),
         hashes=fits.hashes,
+        warnings=fits.warnings,
         omitted=tuple(fits.omitted[:MAX_OMITTED]),
         omitted_truncated=len(fits.omitted) > MAX_OMITTED,
         ancestry=_ancestry(request, rows, ancestors),
@@ -193,6 +203,7 @@ class _Taken:
 
     entries: list[context.Entry] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
+    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: list[_Omitted] = field(default_factory=list)
 
 
@@ -220,8 +231,9 @@ def _fill(
         for hit in chunk:
             memory = stored.get(hit.memory_id)
             entry, size = None, filling.left + 1
+            warnings: tuple[str, ...] = ()
             if memory is not None and not filling.full:
-                warnings = rendering.warnings(suspects.get(hit.memory_id, []))
+                warnings = rendering.warnings(memory, suspects.get(hit.memory_id, []))
                 entry = rendering.entry(memory, warnings)
                 size = len(template.entry(entry))
             omission = filling.offer(size)
@@ -230,6 +242,7 @@ def _fill(
             elif memory is not None and entry is not None:
                 taken.entries.append(entry)
                 taken.hashes[hit.memory_id] = memory.content_sha256 or ""
+                taken.warnings[hit.memory_id] = warnings
     return taken
 
 
@@ -244,7 +257,11 @@ def _settled(tx: Transaction, access: Access, project: Project, request: Request
     if run is None:
         if request.run_id is not None:
             named = runs.find(tx, project.repository_id, request.run_id)
-            if named is None or named.principal_id != access.principal_id:
+            if (
+                named is None
+                or named.principal_id != access.principal_id
+                or named.project_id != project.project_id
+            ):
                 raise InvalidRequestError.at("/run_id", "no run of yours in this project")
             return replace(request, branch=request.branch or named.branch)
         return request
@@ -316,6 +333,8 @@ def _record(
         "engine": _engine(),
     }
     free = {
+        "branch": request.branch,
+        "paths": list(request.paths),
         "query": request.query,
         "terms": [token.text for token in chosen.scored.query.tokens],
         "terms_dropped": list(chosen.scored.query.dropped),
@@ -335,15 +354,13 @@ def _record(
         context_sha256=hashes.context,
         manifest_sha256=hashes.manifest,
     )
-    return Selection(manifest, record, free, text)
+    return Selection(manifest, record, free, chosen.taken, text)
 
 
 def _normalised(request: Request) -> dict[str, object]:
     return {
         "match": "literal" if request.literal else "all",
-        "branch": request.branch,
         "head": request.head,
-        "paths": list(request.paths),
         "budget": {
             "characters": request.budget.characters,
             "entries": request.budget.entries,
@@ -377,7 +394,7 @@ def _entry(chosen: _Chosen, entry: context.Entry, sha256: str) -> dict[str, obje
         "trust": entry.trust,
         "collection": entry.collection,
         "state": str(entry.state),
-        "warnings": list(entry.warnings),
+        "warnings": list(chosen.warnings[entry.memory_id]),
     }
 
 

@@ -73,9 +73,9 @@ def find_all(tx: Transaction, repository_id: str, memory_ids: Iterable[str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A citation that no longer holds: the file, how it was found, whether it was required."""
+    """A citation that no longer holds: its source, how it was found, whether it was required."""
 
-    path: str
+    source: str
     result: str
     required: bool
 
@@ -96,7 +96,7 @@ def suspects(tx: Transaction, repository_id: str) -> dict[str, list[Suspect]]:
     for memory_id, text, result in rows:
         source = parse_source(text)
         if source is not None and source.path is not None:
-            found.setdefault(memory_id, []).append(Suspect(source.path, result, source.required))
+            found.setdefault(memory_id, []).append(Suspect(text, result, source.required))
     return found
 
 

@@ -67,6 +67,18 @@ class Transaction:
             pass
         return self._connection.total_changes() - before
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Run the block so that an error in it undoes what it wrote, and nothing before it."""
+        self.execute("SAVEPOINT attempt")
+        try:
+            yield
+        except BaseException:
+            self.execute("ROLLBACK TO attempt")
+            self.execute("RELEASE attempt")
+            raise
+        self.execute("RELEASE attempt")
+
     def executemany(self, sql: str, parameters: Iterable[Parameters | Sequence[object]]) -> None:
         """Run one writing statement for each of *parameters*."""
         self._connection.executemany(sql, parameters)

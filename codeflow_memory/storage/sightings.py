@@ -1,7 +1,8 @@
 """Sightings: where a memory's text was seen. Places of guidance are kept as keyed hashes.
 
-A source is the run or principal that said it again (``run:<id>``, ``principal:<id>``). A place, such as a file and its headings, repeats words of the text; its hash does not, and may
-stay when the text is deleted.
+Other sources are the runs and principals that said it again (``run:<id>``, ``principal:<id>``). A
+place, such as a file and its headings, repeats words of the text; its hash does not, and may stay
+when the text is deleted.
 """
 
 from codeflow_memory.storage.engine import Transaction

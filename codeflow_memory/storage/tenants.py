@@ -33,3 +33,17 @@ def insert(tx: Transaction, instance: Instance) -> None:
             "created_at": instance.created_at,
         },
     )
+
+
+def moment(tx: Transaction, now: int) -> int:
+    """Return the time of this mutation: at least the latest one seen, whatever the clock does."""
+    row = tx.row(
+        """
+        UPDATE store
+           SET latest_at = CASE WHEN latest_at < :now THEN :now ELSE latest_at END
+         WHERE singleton = 1
+        RETURNING latest_at
+        """,
+        {"now": now},
+    )
+    return now if row is None else int(row[0])
