@@ -44,7 +44,8 @@ class Worker:
     def stop(self) -> None:
         """Let the job in hand end, and return."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def run_due(self) -> list[str]:
         """Do what is due now and return the names of the jobs, each with its tenant."""

@@ -9,6 +9,7 @@ text stays as it is, so hidden characters or a space in a run's id are no reason
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 from codeflow_memory.domain.errors import Fault
 from codeflow_memory.domain.strict_json import pointer
@@ -125,12 +126,10 @@ def _check_citation(value: str) -> str | None:
 
 
 def _check_time(text: str) -> str | None:
-    try:
+    with suppress(ValueError):
         # An offset can carry a time out of the years that can be written.
         if text.isascii() and parse_rfc3339(text) in _WRITABLE:
             return None
-    except ValueError:
-        pass
     return "must be an RFC 3339 time with an offset, in the years 1 to 9999"
 
 

@@ -4,8 +4,9 @@ import gc
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from codeflow_memory.cli import stores
 from codeflow_memory.cli.context import SERVER, TOKEN, Context
 from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
+from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.services.store import Store
 from codeflow_memory.settings import load
@@ -69,6 +71,7 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
         stores.make(home)
         settings = load(home.path)
         _migrate(home)
+        _sweep(home)
         with home.shared():
             tenants = stores.tenants_of(home, settings, roots)
             try:
@@ -88,6 +91,7 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
     # Imports the whole application and its server.
     from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415 - when it is needed
     from codeflow_memory.http import server  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.worker import Worker  # noqa: PLC0415 - as above
 
     home, settings = start.opened.home, start.opened.settings
     ids = Ids(stores.clock(settings), os.urandom)
@@ -104,7 +108,16 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
         (home.path / SERVER).write_text(listener.url, "utf-8")
         # What was imported lives as long as the server: no collection need look at it again.
         gc.freeze()
-        server.run(app, listener, ready=lambda url: _tell(start, url, as_json=as_json))
+        worker = Worker(start.opened.tenants, time.monotonic)
+
+        def ready(url: str) -> None:
+            _tell(start, url, as_json=as_json)
+            worker.start()
+
+        try:
+            server.run(app, listener, ready=ready)
+        finally:
+            worker.stop()
 
 
 def first_token(home: Home, store: Store) -> str | None:
@@ -133,6 +146,12 @@ def _migrate(home: Home) -> None:
                 tenants.get(slug)
         finally:
             tenants.close()
+
+
+def _sweep(home: Home) -> None:
+    """Take away what killed makers left, unless some process is at work in the home."""
+    with suppress(StoreUnusableError), home.exclusive():
+        home.sweep()
 
 
 def _is_older(home: Home, slug: str) -> bool:

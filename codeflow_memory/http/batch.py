@@ -27,7 +27,7 @@ class StepBody(DecisionBody):
 
     action: Action | Literal["update", "publish"]
     id: str = Field(max_length=200)
-    revision: int = Field(ge=0)
+    revision: int = Field(ge=0, lt=2**63)
     changes: ContentBody | None = None
 
     def to_step(self) -> Step:

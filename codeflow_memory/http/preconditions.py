@@ -8,7 +8,7 @@ from codeflow_memory.domain.errors import InvalidRequestError, RevisionRequiredE
 IDEMPOTENCY_KEY_CHARACTERS: Final = 200
 
 # 18 digits fit the 64-bit integers of every store.
-_ENTITY_TAG = re.compile(r'"([1-9][0-9]{0,17})"', re.ASCII)
+_ENTITY_TAG = re.compile(r'"(0|[1-9][0-9]{0,17})"', re.ASCII)
 _VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
@@ -18,7 +18,7 @@ def etag(revision: int) -> str:
 
 
 def parse_if_match(header: str | None) -> int:
-    """Read the revision that a client based its write on, at least 1.
+    """Read the revision that a client based its write on; 0 is one that nothing has.
 
     Raises:
         RevisionRequiredError: The header is missing.

@@ -26,7 +26,7 @@ from codeflow_memory.storage.revisions import Step
 REASON_CODES = frozenset(
     {"wrong", "outdated", "secret", "not-durable", "duplicate", "expired", "trust", "superseded"}
 )
-"""Reasons that audit and tombstones keep: a free text could repeat the words of a deleted memory."""
+"""Reasons that audit and tombstones keep: a free text could repeat words of a deleted memory."""
 
 
 def code_of(reason: str | None) -> str | None:

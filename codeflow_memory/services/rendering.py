@@ -23,7 +23,7 @@ def entry(memory: Memory, warnings: tuple[str, ...]) -> Entry:
 
 
 def shown(memory: Memory, state: State, trust: int, warnings: tuple[str, ...]) -> Entry:
-    """Return the entry of *memory* as a manifest recorded it; *warnings* are those of `warnings`."""
+    """Return the entry of *memory* as a manifest recorded it; *warnings* as of `warnings`."""
     content = memory.content
     if content is None:
         return Entry(memory.memory_id, memory.revision, State.REDACTED)

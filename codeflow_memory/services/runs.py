@@ -64,10 +64,7 @@ def start(store: Store, access: Access, new: NewRun, operation: Operation) -> St
         ForbiddenError: The caller is a run itself.
         InvalidRequestError: A field has not its form, or the team is none of the caller's.
     """
-    agent = label("/agent", new.agent)
-    branch = None if new.branch is None else label("/branch", new.branch, maximum=_MAX_BRANCH)
-    if not 1 <= new.ttl_seconds <= MAX_TTL_SECONDS:
-        raise InvalidRequestError.at("/ttl_seconds", f"must be from 1 to {MAX_TTL_SECONDS}")
+    agent, branch = _checked(new)
     parts = new_token(store.tenant)
 
     def work(mutation: Mutation) -> Receipt:
@@ -117,6 +114,19 @@ def start(store: Store, access: Access, new: NewRun, operation: Operation) -> St
         )
 
     return mutate(store, access, operation, work, render)
+
+
+def _checked(new: NewRun) -> tuple[str, str | None]:
+    """Return agent and branch as they are kept.
+
+    Raises:
+        InvalidRequestError: A field has not its form.
+    """
+    agent = label("/agent", new.agent)
+    branch = None if new.branch is None else label("/branch", new.branch, maximum=_MAX_BRANCH)
+    if not 1 <= new.ttl_seconds <= MAX_TTL_SECONDS:
+        raise InvalidRequestError.at("/ttl_seconds", f"must be from 1 to {MAX_TTL_SECONDS}")
+    return agent, branch
 
 
 def end(store: Store, access: Access, run_id: str, operation: Operation) -> Run:

@@ -30,6 +30,8 @@ BUSY_TIMEOUT_MS = 5_000
 IDLE_SECONDS = 1.0
 """How long an unused connection is kept: opening one parses the whole schema (1.5 ms)."""
 
+HEADER_BYTES = 100
+_MAGIC = b"SQLite format 3\0"
 _RESERVED_BYTES = 8
 _PROGRESS_STEPS = 2_000
 
@@ -74,8 +76,10 @@ class Transaction:
         try:
             yield
         except BaseException:
-            self.execute("ROLLBACK TO attempt")
-            self.execute("RELEASE attempt")
+            # A disk that fails ends the whole transaction, and the savepoint with it.
+            if self._connection.in_transaction:
+                self.execute("ROLLBACK TO attempt")
+                self.execute("RELEASE attempt")
             raise
         self.execute("RELEASE attempt")
 
@@ -165,6 +169,26 @@ class Engine:
             connection.execute(f"PRAGMA user_version = {user_version:d}")
             connection.execute("COMMIT")
 
+    def header(self) -> tuple[int, int]:
+        """Return ``application_id`` and ``user_version`` as the file's first bytes say.
+
+        Opening a database can change it (a foreign one may be in another journal mode), so whose it
+        is must be known before. A file too short for a header has neither: 0 and 0.
+        """
+        with translated(self.path.name):
+            flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
+            # Not a plain open: closing one would drop the locks of this process's connections.
+            file = apsw.VFSFile(self._vfs or "", self._location(), flags)
+            try:
+                if file.xFileSize() < HEADER_BYTES:
+                    return 0, 0
+                head = file.xRead(HEADER_BYTES, 0)
+            finally:
+                file.xClose()
+        if not head.startswith(_MAGIC):
+            return 0, 0
+        return int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big")
+
     def versions(self) -> tuple[int, int]:
         """Return the file's ``application_id`` and ``user_version``."""
         with self._connection() as connection:
@@ -222,10 +246,13 @@ class Engine:
         for connection in old:
             connection.close()
 
+    def _location(self) -> str:
+        # The folder may be reached through links; the file itself may not be one.
+        return str(self.path.parent.resolve() / self.path.name)
+
     def _open(self) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-        path = self.path.parent.resolve() / self.path.name
-        connection = apsw.Connection(str(path), flags=flags, vfs=self._vfs)
+        connection = apsw.Connection(self._location(), flags=flags, vfs=self._vfs)
         try:
             self._configure(connection)
         except BaseException:

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
@@ -69,9 +69,8 @@ class Home:
             write_private(temporary, os.urandom(_KEY_BYTES))
             try:
                 # Linked, not renamed: of two first starts one key wins, and both use it.
-                os.link(temporary, path)
-            except FileExistsError:
-                pass
+                with suppress(FileExistsError):
+                    os.link(temporary, path)
             finally:
                 temporary.unlink()
             sync_folder(self.path)
@@ -130,6 +129,13 @@ class Home:
         """
         with self._locked("lock", fcntl.LOCK_EX, "this home is in use; stop its server first"):
             yield
+
+    def sweep(self) -> None:
+        """Take away what makers that were killed left behind; the home is held alone."""
+        for folder in (self.path, *self.path.glob("tenants/*")):
+            for pattern in (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*"):
+                for left in folder.glob(pattern):
+                    left.unlink(missing_ok=True)
 
     def fill_ballast(self) -> None:
         """Set room aside that a full disk's deletions and revocations can have; best effort."""

@@ -50,7 +50,8 @@ def insert(tx: Transaction, memory: Memory, *, editor: str, text_hash: str) -> N
             :team_id, :run_id, :status, :kind, :sensitivity, :author, :editor, :origin, :trust,
             :supersedes_id, :supersedes_revision, :superseded_by, :review_reason, :conflicts_with,
             :extractor, :self_approved, :created_at, :updated_at, :valid_to, :canonical_bytes,
-            :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :characters, :title, :content
+            :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :characters, :title,
+            :content
         )
         """,
         _columns(memory, editor=editor, text_hash=text_hash),
@@ -74,7 +75,8 @@ def replace(
                self_approved = :self_approved, updated_at = :updated_at, valid_to = :valid_to,
                canonical_bytes = :canonical_bytes, text_hash = :text_hash,
                content_sha256 = :content_sha256, tags = :tags, paths = :paths,
-               branches = :branches, cited = :cited, characters = :characters, title = :title, content = :content,
+               branches = :branches, cited = :cited, characters = :characters,
+               title = :title, content = :content,
                supersedes_id = :supersedes_id, supersedes_revision = :supersedes_revision
          WHERE repository_id = :repository_id
            AND memory_id = :memory_id

@@ -33,7 +33,7 @@ def prepare(engine: Engine, *, check: bool) -> None:
         StoreUnusableError: With the file's name and what to do.
     """
     name = engine.path.name
-    application, version = engine.versions()
+    application, version = engine.header()
     if application != APPLICATION_ID:
         raise StoreUnusableError(name, "it belongs to another application; move it aside")
     if version > newest_version():

@@ -196,14 +196,15 @@ def rename(tx: Transaction, repository_id: str, project_id: str, slug: str) -> N
 def hidden_secrets(tx: Transaction, scope_id: int, principal_id: str) -> tuple[int, int]:
     """Count what a scope's counters hold of others' secret entries: how many, and their bytes.
 
-    Secret entries are never accepted, so this reads the few entries that are not.
+    Secret entries are never accepted, so this reads the few entries that are not. Their tombstones
+    have bytes and count as no entry.
     """
     row = tx.row(
         """
-        SELECT COUNT(*), COALESCE(SUM(canonical_bytes), 0)
+        SELECT COUNT(CASE WHEN status <> 'deleted' THEN 1 END), COALESCE(SUM(canonical_bytes), 0)
           FROM memories
          WHERE scope_id = :scope_id
-           AND status IN ('proposed', 'rejected', 'outdated', 'superseded', 'archived')
+           AND status IN ('proposed', 'rejected', 'outdated', 'superseded', 'archived', 'deleted')
            AND sensitivity = 'secret'
            AND kind <> 'trace'
            AND owner <> :principal_id

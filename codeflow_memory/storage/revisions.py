@@ -96,9 +96,9 @@ def find_pairs(tx: Transaction, repository_id: str, pairs: Iterable[Pair]) -> li
         SELECT r.memory_id, r.revision, r.status, r.superseded_by, r.action, r.actor, r.at,
                r.operation_id, r.reason, r.content_sha256, r.content
           FROM json_each(:memory_ids) AS i
-          JOIN json_each(:revisions) AS n
-          JOIN memory_revisions AS r
-            ON r.repository_id = :repository_id
+         CROSS JOIN json_each(:revisions) AS n
+         CROSS JOIN memory_revisions AS r
+         WHERE r.repository_id = :repository_id
            AND r.memory_id = CAST(i.value AS TEXT)
            AND r.revision = CAST(n.value AS INTEGER)
          ORDER BY r.memory_id, r.revision

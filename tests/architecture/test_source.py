@@ -13,14 +13,20 @@ from .tree import FUNCTIONS, PACKAGE, ROOT, Module, modules, snippet
 EVERYWHERE = (PACKAGE, "tests", "benchmarks", "ops")
 
 LAST_RESORTS = {
-    "codeflow_memory/http/edge.py": "turns a defect into an answer; it is logged with its request id",
+    "codeflow_memory/http/edge.py": "a defect becomes an answer, logged with its request id",
     "codeflow_memory/worker.py": "a defect of one job must not end the others; it is logged",
 }
 """Where any exception may be caught."""
 
-MAX_FILE_LINES = 420
+MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
-"""Where a file or function must be split; `conventions` ask for 300 and for much less than 60."""
+"""Where a file or function must be split; most are far shorter."""
+
+LONG_FILES = {
+    "codeflow_memory/services/memories.py": "what can be done with one memory",
+    "codeflow_memory/services/selections.py": "the steps of one selection, in their order",
+    "codeflow_memory/storage/memories.py": "the statements on one table",
+}
 
 MAX_MEDIAN_LINES = 150
 
@@ -39,15 +45,11 @@ WORDS = {
     "dedup": "receipt",
     "checksum": "fingerprint",
     "upsert": "insert or replace",
-    "utils": "the name of what it is for",
-    "util": "the name of what it is for",
-    "helper": "the name of what it is for",
-    "helpers": "the name of what it is for",
-    "manager": "the name of what it is for",
-    "misc": "the name of what it is for",
-    "common": "the name of what it is for",
 }
-"""Words that have no meaning of their own here, and the one to use."""
+"""Words that mean nothing here, and the one to use."""
+
+EMPTY_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "base", "misc"}
+"""No name for a module or class: they do not say what it is for."""
 
 OTHERS_WORDS = {"common_dir", "commondir", "git_common_dir"}
 """Names that git gave."""
@@ -75,9 +77,8 @@ def catches_all(module: Module) -> list[str]:
             continue
         names = {"bare"} if node.type is None else {n.id for n in _names(node.type)}
         again = isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
-        if names & {"bare", "BaseException"} and not again:
-            found.append(module.at(node))
-        elif "Exception" in names and module.place not in LAST_RESORTS:
+        all_of_them = names & {"bare", "BaseException"} and not again
+        if all_of_them or ("Exception" in names and module.place not in LAST_RESORTS):
             found.append(module.at(node))
     return found
 
@@ -110,7 +111,8 @@ def unfinished(module: Module) -> list[str]:
 
 def too_long(module: Module) -> list[str]:
     lines = module.text.count("\n")
-    found = [f"{module.place} has {lines} lines"] if lines > MAX_FILE_LINES else []
+    allowed = lines <= MAX_FILE_LINES or module.place in LONG_FILES
+    found = [] if allowed else [f"{module.place} has {lines} lines"]
     for function in module.functions():
         length = (function.end_lineno or 0) - function.lineno + 1
         if length > MAX_FUNCTION_LINES:
@@ -119,8 +121,8 @@ def too_long(module: Module) -> list[str]:
 
 
 def defined(module: Module) -> list[tuple[str, str]]:
-    """List the names that *module* gives: of itself, functions, classes, arguments, variables."""
-    names = [(module.place, part) for part in module.place.removesuffix(".py").split("/")[1:]]
+    """List the names that *module* gives: functions, classes, arguments, variables."""
+    names = []
     for node in ast.walk(module.syntax):
         match node:
             case ast.ClassDef(name=name) | ast.arg(arg=name):
@@ -138,6 +140,18 @@ def wrong_words(names: list[tuple[str, str]]) -> list[str]:
         for place, name in names
         if name.lower().strip("_") not in OTHERS_WORDS
         for word in {part.lower() for part in _PART.findall(name)} & WORDS.keys()
+    ]
+
+
+def empty_names(module: Module) -> list[str]:
+    names = [(module.place, part) for part in module.place.removesuffix(".py").split("/")[1:]]
+    names += [
+        (module.at(n), n.name) for n in ast.walk(module.syntax) if isinstance(n, ast.ClassDef)
+    ]
+    return [
+        f"{place} {name}"
+        for place, name in names
+        if {part.lower() for part in _PART.findall(name)} & EMPTY_NAMES
     ]
 
 
@@ -181,6 +195,10 @@ def test_one_word_stands_for_one_thing():
     assert wrong_words(names + schema_names()) == []
 
 
+def test_modules_and_classes_are_named_for_what_they_are():
+    assert [place for module in modules(PACKAGE) for place in empty_names(module)] == []
+
+
 @pytest.mark.parametrize(
     ("check", "line", "expected"),
     [
@@ -194,8 +212,9 @@ def test_one_word_stands_for_one_thing():
         (unexplained, "x = 1  # type: ignore", ":1 # type: ignore"),
         (unexplained, "x = 1  # pragma: no cover", ":1 # pragma: no cover"),
         (unfinished, "x = 1  # TODO later", ":1 # TODO later"),
+        (empty_names, "class MemoryManager: ...", ":1 MemoryManager"),
         (too_long, "def f():\n" + "    x = 1\n" * 60, ":1 f has 61 lines"),
-        (too_long, "x = 1\n" * 421, " has 421 lines"),
+        (too_long, "x = 1\n" * 401, " has 401 lines"),
     ],
 )
 def test_each_check_sees_what_breaks_it(check, line, expected):
@@ -216,10 +235,9 @@ def test_what_is_allowed_passes(check, line):
 
 
 def test_the_word_check_sees_a_wrong_word():
-    bad = snippet("class MemoryManager:\n    def f(self, orgId): checksum = 1")
+    bad = snippet("class Memory:\n    def f(self, orgId): checksum = 1")
 
     assert wrong_words(defined(bad)) == [
-        "codeflow_memory/storage/snippet.py:1 MemoryManager: say the name of what it is for",
         "codeflow_memory/storage/snippet.py:2 orgId: say tenant",
         "codeflow_memory/storage/snippet.py:2 checksum: say fingerprint",
     ]

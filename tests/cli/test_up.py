@@ -70,7 +70,9 @@ def test_a_wrong_configuration_is_refused_by_its_key(cli, home, text):
 
 def test_an_older_document_with_faults_is_refused_and_creates_nothing(cli, home):
     home.mkdir(mode=0o700)
-    (home / "memory.json").write_text('{"version": 1}')
+    (home / "memory.json").write_text(
+        '{"version": 7, "entries": [], "receipts": [], "feedback": []}'
+    )
 
     done = cli("up", "--port", "0")
 

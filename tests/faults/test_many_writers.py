@@ -56,7 +56,7 @@ def test_sixteen_processes_lose_no_update_and_see_no_lock_error(place):
     writers = in_processes(PROCESSES, lambda number: write(home, number))
 
     refused = sum((writer.refused for writer in writers), Counter())
-    print(f"writers: {PROCESSES} processes, {ROUNDS} rounds, refused {dict(refused)}")  # noqa: T201
+    print(f"writers: {PROCESSES} processes, {ROUNDS} rounds, refused {dict(refused)}")  # noqa: T201 - counts
     assert set(refused) <= {"revision-conflict"}
     assert sum(writer.kept for writer in writers) == PROCESSES * ROUNDS
     with opened(home / DATABASE) as connection:

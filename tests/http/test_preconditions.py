@@ -24,7 +24,7 @@ def test_a_missing_revision_is_required():
         '"3", "4"',
         ' "3"',
         '"3"\n',
-        '"0"',
+        '"00"',
         '"03"',
         '"-3"',
         '"+3"',
@@ -61,3 +61,7 @@ def test_any_visible_ascii_is_a_key(key):
 
 def test_a_key_is_optional():
     assert parse_idempotency_key(None) is None
+
+
+def test_revision_zero_is_read_so_that_it_conflicts_with_every_revision():
+    assert parse_if_match('"0"') == 0

@@ -193,9 +193,11 @@ class World:
             "state": {},
         }
         sent: list[dict] = []
+        parts = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive():
-            return {"type": "http.request", "body": body, "more_body": False}
+            # After the body comes nothing: the client stays until it has its answer.
+            return parts.pop() if parts else await asyncio.Event().wait()
 
         async def send(message):
             sent.append(message)

@@ -1,0 +1,152 @@
+"""What ships: the wheel and the sdist hold what they should, and the wheel works by itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import zipfile
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from .tree import PACKAGE, ROOT
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 60
+
+
+def run(*argv, **options):
+    done = subprocess.run(  # noqa: S603 - this interpreter and what it installed, no shell
+        [str(part) for part in argv],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def build(folder, *kinds):
+    run(sys.executable, "-m", "build", "--no-isolation", *kinds, "--outdir", folder, ROOT)
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The sdist, and the wheel that is built from it."""
+    wheel, sdist = sorted(
+        build(tmp_path_factory.mktemp("dist")), key=lambda path: path.suffix != ".whl"
+    )
+    return wheel, sdist
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """The commands of an environment that has the wheel, and the packages it depends on."""
+    environment = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", "--without-pip", environment)
+    python = environment / "bin" / "python"
+    run(
+        *(sys.executable, "-m", "pip", "--python", python, "install"),
+        *("--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", built[0]),
+    )
+    (packages,) = environment.glob("lib/python*/site-packages")
+    # A folder that a .pth file names has no .pth files of its own: no checkout comes with it.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    return environment / "bin"
+
+
+def expected_package():
+    code = {path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.py")}
+    return code | {path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("py.typed")}
+
+
+def expected_migrations(prefix):
+    return {f"{prefix}/{path.name}" for path in (ROOT / "migrations").iterdir()}
+
+
+def test_the_wheel_holds_the_package_and_its_migrations_and_nothing_else(built):
+    with zipfile.ZipFile(built[0]) as wheel:
+        names = set(wheel.namelist())
+    described = {name for name in names if ".dist-info/" in name}
+
+    assert names - described == expected_package() | expected_migrations(f"{PACKAGE}/_migrations")
+    assert {name.split("/", 1)[1] for name in described} == {
+        "METADATA",
+        "RECORD",
+        "WHEEL",
+        "entry_points.txt",
+        "licenses/LICENSE",
+    } - (set() if (ROOT / "LICENSE").exists() else {"licenses/LICENSE"})
+
+
+def test_the_sdist_holds_what_the_wheel_is_built_from_and_the_documents(built):
+    with tarfile.open(built[1]) as sdist:
+        names = {member.name.split("/", 1)[1] for member in sdist.getmembers()}
+    documents = {"README.md", "SECURITY.md", "CHANGELOG.md", "ARCHITECTURE.md"}
+    own = {"pyproject.toml", "PKG-INFO", ".gitignore"}
+    own |= {"LICENSE"} if (ROOT / "LICENSE").exists() else set()
+
+    assert names == documents | own | expected_package() | expected_migrations("migrations")
+
+
+def test_a_wheel_built_from_the_checkout_has_the_same_bytes(built, tmp_path):
+    (direct,) = build(tmp_path, "--wheel")
+
+    assert direct.name == built[0].name
+    assert direct.read_bytes() == built[0].read_bytes()
+
+
+def test_the_wheel_declares_the_dependencies_of_the_project(built):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    with zipfile.ZipFile(built[0]) as wheel:
+        (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+        lines = wheel.read(name).decode("utf-8").splitlines()
+    needed = [line for line in lines if line.startswith("Requires-Dist: ") and "extra" not in line]
+
+    assert len(needed) == len(project["dependencies"])
+    assert f"Version: {project['version']}" in lines
+
+
+def test_the_installed_command_runs_outside_the_checkout(installed, tmp_path):
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    where = "import codeflow_memory; print(codeflow_memory.__file__)"
+
+    place = run(installed / "python", "-I", "-c", where, cwd=tmp_path).strip()
+    said = run(installed / "codeflow-memory", "--version", cwd=tmp_path)
+
+    assert Path(place).is_relative_to(installed.parent)
+    assert said.strip().endswith(version)
+
+
+def test_the_installed_server_serves_outside_the_checkout(installed, tmp_path):
+    home = tmp_path / "home"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CODEFLOW_")}
+    server = subprocess.Popen(  # noqa: S603 - the installed command, no shell
+        [installed / "codeflow-memory", "up", "--home", home, "--port", "0", "--json"],
+        cwd=tmp_path,
+        env=kept,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        first = json.loads(server.stdout.readline())
+        asked = HTTPConnection(urlsplit(first["url"]).netloc, timeout=SECONDS)
+        asked.request("GET", "/api/projects", headers={"Authorization": f"Bearer {first['token']}"})
+        assert json.loads(asked.getresponse().read())["items"] == []
+        asked.close()
+        assert (home / "memory.sqlite").is_file()
+    finally:
+        server.send_signal(signal.SIGTERM)
+        code = server.wait(SECONDS)
+        server.stdout.close()
+    assert code == 0
