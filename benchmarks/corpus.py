@@ -1,12 +1,12 @@
 """Made-up projects for measuring: words by Zipf's law, paths as in a real tree, always the same."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.candidates import Candidate
-from codeflow_memory.domain.memory import Collection, Content, Kind
 from codeflow_memory.domain.lifecycle import Action
+from codeflow_memory.domain.memory import Collection, Content, Kind
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import governance, memories, review
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
@@ -18,8 +18,8 @@ from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
-_ONSETS = "b d f g k l m n p r s t v br dr fl gr kl pl st tr".split()
-_VOWELS = "a e i o u ai ou".split()
+_ONSETS = ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "br", "dr", "gr", "st")
+_VOWELS = ("a", "e", "i", "o", "u", "ai", "ou")
 _STEP = 100
 """Entries written in one transaction."""
 
@@ -57,14 +57,18 @@ def seed(store: Store, owner: Access, slug: str, entries: int) -> Made:
 
     mutate(store, owner, Operation(None, ("project", slug)), project, lambda *_: None)
     for start in range(0, entries, _STEP):
-        contents = [_content(chance, words, slug, at) for at in range(start, min(start + _STEP, entries))]
+        contents = [
+            _content(chance, words, slug, at) for at in range(start, min(start + _STEP, entries))
+        ]
         _write(store, owner, made[0], contents)
     return Made(made[0], words)
 
 
 def query(chance: random.Random, words: list[str], count: int) -> str:
     """Return *count* words, rarer ones as likely as in a question that somebody asks."""
-    return " ".join(words[min(int(chance.paretovariate(0.5)) + 40, len(words) - 1)] for _ in range(count))
+    return " ".join(
+        words[min(int(chance.paretovariate(0.5)) + 40, len(words) - 1)] for _ in range(count)
+    )
 
 
 def _content(chance: random.Random, words: list[str], slug: str, at: int) -> Content:
@@ -88,8 +92,11 @@ def _write(store: Store, owner: Access, project: Project, contents: list[Content
     prepared = [governance.prepare(store, Candidate(c, Collection.PROJECT)) for c in contents]
 
     def work(mutation: Mutation) -> Receipt:
+        reviewer = replace(owner, principal_id="bench-reviewer")
         for candidate in prepared:
+            mutation.access = owner
             memory, _ = memories.admit(mutation, project, candidate)
+            mutation.access = reviewer
             reach = accesses.reach_everywhere(mutation.tx, mutation.access)
             stored = rows.find(mutation.tx, [memory.scope_id], memory.memory_id)
             assert stored is not None

@@ -207,6 +207,10 @@ class _Taken:
     omitted: list[_Omitted] = field(default_factory=list)
 
 
+_LEAST = context.Entry("m" * 30, 1, collection="team", kind="fact")
+"""No entry has a shorter frame."""
+
+
 def _fill(
     tx: Transaction,
     ordered: list[ranking.Hit],
@@ -217,12 +221,14 @@ def _fill(
     """Take what fits; text is read only as far as it may be needed."""
     template = context.TEMPLATES[context.TEMPLATE]
     filling, taken = Filling(budget, frame=template.frame), _Taken()
+    least = len(template.entry(_LEAST))
     for chunk in _chunks(ordered):
-        # Escaping only adds characters, so an entry whose text is too long as it is cannot fit.
+        # Escaping only adds characters, so an entry whose text is too long as it is cannot fit; all
+        # but a few entries of a full context are refused without being read.
         fitting = [
             hit.memory_id
             for hit in chunk
-            if not filling.full and rows[hit.memory_id].characters <= filling.left
+            if not filling.full and rows[hit.memory_id].characters + least <= filling.left
         ]
         stored: dict[str, Memory] = {}
         if fitting:

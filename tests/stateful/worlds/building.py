@@ -8,7 +8,7 @@ both worlds.
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +17,14 @@ from urllib.parse import unquote
 
 from codeflow_memory import app as wiring
 from codeflow_memory.adapters.secrets import TokenParts
+from codeflow_memory.domain.access import Origin, Role
+from codeflow_memory.services import access as accesses
 from codeflow_memory.services import runs, tokens
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Limits, Settings
+from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
 
 START = 1_800_000_000_000_000
@@ -136,8 +139,9 @@ class World:
         self._secrets.active = self.streams
         store = self.tenants.get(tenant)
         with store.engine.read() as tx:
-            first = wiring_owner(store, tx)
-        new = NewToken("owner", "user", "owner")
+            owner = principals.first_owner(tx)
+            first = accesses.of_principal(store, tx, owner.principal_id, Origin.USER)
+        new = NewToken("owner", "user", Role.OWNER)
         self.tokens[name] = tokens.create(store, first, new, Operation(None, ())).text
 
     def ask(self, caller: str, wanted: Ask) -> Reply:
@@ -208,16 +212,6 @@ class World:
         return Reply(start["status"], tuple((n, v) for n, v in start["headers"]), whole)
 
 
-def wiring_owner(store, tx):
-    """The first owner's access, without a token."""
-    from codeflow_memory.domain.access import Origin
-    from codeflow_memory.services import access as accesses
-    from codeflow_memory.storage import principals
-
-    first = principals.first_owner(tx)
-    return accesses.of_principal(store, tx, first.principal_id, Origin.USER)
-
-
 class StandingTime:
     """The monotonic clock of rate limits, which would count what the machine does besides."""
 
@@ -233,6 +227,3 @@ def seeded(monkeypatch) -> Tokens:
     monkeypatch.setattr(runs, "new_token", secrets.new)
     monkeypatch.setattr(wiring, "time", StandingTime)
     return secrets
-
-
-Script = Callable[[World], None]

@@ -91,9 +91,11 @@ for _action in ("approve", "reject", "supersede", "outdate", "archive", "restore
 
 @channel("to publish")
 def publish(known: Known) -> Iterator[Ask]:
-    for memory_id in [*known.hidden, ABSENT, known.ids[f"own-{known.caller}"]] if (
-        f"own-{known.caller}" in known.ids
-    ) else [*known.hidden, ABSENT]:
+    for memory_id in (
+        [*known.hidden, ABSENT, known.ids[f"own-{known.caller}"]]
+        if (f"own-{known.caller}" in known.ids)
+        else [*known.hidden, ABSENT]
+    ):
         yield Ask("POST", f"/api/memories/{memory_id}/publish", {}, 1)
 
 
@@ -319,7 +321,7 @@ def project(known: Known) -> Iterator[Ask]:
 
 
 @channel("the list of projects")
-def projects(known: Known) -> Iterator[Ask]:
+def projects(_: Known) -> Iterator[Ask]:
     for more in ("", "?repo=shop", "?repo=vault", "?repo=https://g/vault", "?repo=/srv/vault",
                  "?limit=1", "?limit=1&cursor={cursor}"):  # fmt: skip
         yield Ask("GET", f"/api/projects{more}")
@@ -348,13 +350,13 @@ def repository(known: Known) -> Iterator[Ask]:
 
 
 @channel("the list of repositories")
-def repositories(known: Known) -> Iterator[Ask]:
+def repositories(_: Known) -> Iterator[Ask]:
     for more in ("", "?repo=shop", "?repo=vault", "?repo=https://g/vault", "?limit=1"):
         yield Ask("GET", f"/api/repositories{more}")
 
 
 @channel("the registration of a repository")
-def register(known: Known) -> Iterator[Ask]:
+def register(_: Known) -> Iterator[Ask]:
     for facts in ({"key": "vault"}, {"remote": "https://g/vault"}, {"key": "nowhere"}):
         yield Ask("POST", "/api/repositories", facts)
 

@@ -1,0 +1,86 @@
+"""Whether cost stays flat: the same project's search and selection beside 1, 10 and 50 others.
+
+Other projects lie in the same tenant, other tenants in the same home; each is as large as the one
+that is measured. Prints a table of medians and ratios, and one JSON line.
+"""
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from pathlib import Path
+
+from corpus import query, seed
+from latency import owner_of, times
+
+from codeflow_memory.domain.candidates import Candidate
+from codeflow_memory.domain.memory import Collection, Content, Kind
+from codeflow_memory.services import memories, search, selections
+from codeflow_memory.services.mutation import Operation
+from codeflow_memory.services.search import Question
+from codeflow_memory.services.selections import Request
+from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.storage.home import Home
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--counts", type=int, nargs="+", default=[1, 10, 50])
+    parser.add_argument("--entries", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=100)
+    options = parser.parse_args()
+    results = {
+        kind: {str(n): _measure(kind, n, options) for n in options.counts}
+        for kind in ("projects", "tenants")
+    }
+    for kind, by_count in results.items():
+        first = next(iter(by_count.values()))
+        for count, figures in by_count.items():
+            cells = "  ".join(
+                f"{name} {value:.2f} ms ({value / first[name]:.2f}x)"
+                for name, value in figures.items()
+            )
+            print(f"{count:>3} {kind:<9} {cells}")
+    print(json.dumps({"benchmark": "scale", "results": results}))
+
+
+def _measure(kind: str, count: int, options: argparse.Namespace) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home")
+        home.make()
+        tenants = Tenants(home, now=lambda: time.time_ns() // 1_000)
+        tenants.create("local")
+        store = tenants.get("local")
+        owner = owner_of(store)
+        made = seed(store, owner, "first", options.entries)
+        for other in range(1, count):
+            if kind == "projects":
+                seed(store, owner, f"other-{other}", options.entries)
+            else:
+                beside = tenants.create(f"tenant-{other}")
+                seed(beside, owner_of(beside), "first", options.entries)
+        chance = random.Random(9)  # noqa: S311 - repeatable on purpose
+        asked = [query(chance, made.vocabulary, 4) for _ in range(options.repeats)]
+        project = made.project.project_id
+        drafts = [
+            Candidate(Content(Kind.FACT, f"Draft {at}", text), Collection.PROJECT)
+            for at, text in enumerate(asked)
+        ]
+        figures = {
+            "search": times(lambda q: search.find(store, owner, project, None, Question(q)), asked),
+            "selection": times(
+                lambda q: selections.create(store, owner, project, None, Request(query=q)), asked
+            ),
+            "write": times(
+                lambda d: memories.create(store, owner, project, None, d, Operation(None, ())),
+                drafts,
+            ),
+        }
+        tenants.close()
+        return {name: value["p50_ms"] for name, value in figures.items()}
+
+
+if __name__ == "__main__":
+    main()
