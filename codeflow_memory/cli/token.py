@@ -192,8 +192,8 @@ def _row(issued: Any) -> dict[str, Any]:  # noqa: ANN401 - `services.tokens.Issu
     return {
         "id": row.token_id,
         "token": issued.text,
-        "principal": issued.principal.name,
-        "principal_id": row.principal_id,
+        "principal": row.principal_id,
+        "name": issued.principal.name,
         "kind": issued.principal.kind,
         "roles": [{"role": str(r.role), "repository_id": r.repository_id} for r in issued.roles],
         "background": row.background,
@@ -206,10 +206,10 @@ def _made(row: dict[str, Any]) -> dict[str, Any]:
     """Keep what the maker of a token needs; ``principal`` is the id that answers show."""
     return {
         "token": row["token"],
-        "principal": row["principal_id"],
+        "principal": row["principal"],
         "expires_at": row["expires_at"],
         "id": row["id"],
-        "name": row["principal"],
+        "name": row["name"],
     }
 
 
@@ -219,6 +219,6 @@ def _columns(row: dict[str, Any]) -> tuple[object, ...]:
         for r in row["roles"]
     )
     return (
-        row["id"], row["principal"], row["kind"], roles, row["expires_at"], row["revoked_at"],
+        row["id"], row["name"], row["kind"], roles, row["expires_at"], row["revoked_at"],
         row["last_used_at"],
     )  # fmt: skip

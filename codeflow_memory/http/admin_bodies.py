@@ -143,8 +143,8 @@ class TokenBody(BaseModel):
 
     id: str
     token: str | None = Field(examples=["cfm_local_4fJ..._..."])
-    principal: str = Field(examples=["ann"])
-    principal_id: str = Field(examples=[_PRINCIPAL])
+    principal: str = Field(examples=[_PRINCIPAL])
+    name: str = Field(examples=["ann"])
     kind: Kind
     roles: list[RoleBody]
     background: bool
@@ -208,8 +208,8 @@ def token(issued: Issued) -> dict[str, object]:
     return {
         "id": row.token_id,
         "token": issued.text,
-        "principal": issued.principal.name,
-        "principal_id": row.principal_id,
+        "principal": row.principal_id,
+        "name": issued.principal.name,
         "kind": issued.principal.kind,
         "roles": [
             {"role": str(role.role), "repository_id": role.repository_id} for role in issued.roles

@@ -1,18 +1,15 @@
 """Tokens: bearer tokens of principals; the secret is shown once and only its hash is kept."""
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 
 from codeflow_memory.adapters.secrets import format_token, new_token
 from codeflow_memory.domain.access import RANK, Access, Grant, Role
 from codeflow_memory.domain.errors import (
-    BusyError,
     InvalidRequestError,
     NotFoundError,
-    StorageFullError,
 )
-from codeflow_memory.domain.times import MINUTE, SECOND
+from codeflow_memory.domain.times import SECOND
 from codeflow_memory.services import grants
 from codeflow_memory.services.administration import (
     get_principal,
@@ -167,22 +164,6 @@ def revoke(store: Store, access: Access, token_id: str, operation: Operation) ->
         return _issued(tx, receipt.target_id, None)
 
     return mutate(store, access, operation, work, render, needs_room=False)
-
-
-def note_use(store: Store, access: Access) -> None:
-    """Record that the caller's token was used, to the minute: most calls only read.
-
-    It never fails a request: on a busy store or a full disk the time is not recorded.
-    """
-    if access.token_id is None:
-        return
-    now = store.now()
-    with store.engine.read() as tx:
-        token = tokens.find(tx, access.token_id)
-    if token is None or now - (token.last_used_at or 0) < MINUTE:
-        return
-    with suppress(BusyError, StorageFullError), store.engine.write() as tx:
-        tokens.touch(tx, access.token_id, now)
 
 
 def _holder(mutation: Mutation, new: NewToken) -> Principal:

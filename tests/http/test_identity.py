@@ -371,7 +371,7 @@ def test_administration_from_principal_to_revoked_token(served, shop):
     made = token.json()
     assert parse_token(made["token"]).token_id == made["id"]
     assert made["roles"] == [{"role": "reviewer", "repository_id": shop["repository"]}]
-    assert made["principal"] == "ann"
+    assert made["name"] == "ann"
     assert ask(made["token"], "GET", f"/api/projects/{shop['project']}").status_code == 200
     for path in ("principals", "teams", "grants", "tokens", "teams/red/members"):
         listed = ask("owner", "GET", f"/api/admin/{path}?limit=100")

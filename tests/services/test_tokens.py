@@ -186,25 +186,6 @@ def test_a_background_token_keeps_its_origin_and_an_agents_is_an_agents(world):
     assert not world.person("bot2", Role.OWNER, "agent").decides
 
 
-def test_the_last_use_is_recorded_to_the_minute(world):
-    ann = world.person("ann")
-
-    def last_used():
-        [issued] = tokens.page(world.store, world.owner, principal="ann", after=None, limit=9).items
-        return issued.token.last_used_at
-
-    tokens.note_use(world.store, world.owner)
-    assert last_used() is None
-    tokens.note_use(world.store, ann)
-    first = last_used()
-    world.clock.at += 59 * SECOND
-    tokens.note_use(world.store, ann)
-    assert last_used() == first == world.clock.at - 59 * SECOND
-    world.clock.at += SECOND
-    tokens.note_use(world.store, ann)
-    assert last_used() == world.clock.at
-
-
 roles = st.sampled_from(list(Role))
 places = st.sampled_from([None, "rep_1", "rep_2"])
 some_grants = st.sets(st.builds(Grant, roles, places), max_size=5)
