@@ -1,5 +1,6 @@
 """A home with the tenant ``local``, its first owner, and people with roles."""
 
+import time
 from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
@@ -245,3 +246,19 @@ def tenants(tmp_path, clock):
 def world(tenants, clock):
     tenants.create("local")
     return World(tenants, clock)
+
+
+@pytest.fixture(scope="module")
+def shared_world(tmp_path_factory):
+    """A world on the real clock, for a module that serves it: tenants ``local`` and ``birch``."""
+    home = Home(tmp_path_factory.mktemp("shared") / "home")
+    home.make()
+    made = Tenants(
+        home,
+        now=lambda: time.time_ns() // 1000,
+        random_bytes=Random(11).randbytes,  # noqa: S311 - repeatable on purpose
+    )
+    for slug in ("local", "birch"):
+        made.create(slug)
+    yield World(made, Clock())
+    made.close()

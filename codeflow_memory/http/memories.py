@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from litestar import Controller, Request, Response, delete, get, patch, post
 from litestar.di import NamedDependency, Provide
+from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
 
 from codeflow_memory.domain import errors
@@ -26,10 +27,15 @@ from codeflow_memory.services.review import Decision
 Repo = Annotated[str | None, QueryParameter(description="Repository id, key, remote or path")]
 MemoryResponse = Response[wire.MemoryBody | wire.TombstoneBody]
 
-READ = (errors.UnauthenticatedError, errors.RateLimitedError, errors.BusyError)
+READ = (
+    errors.UnauthenticatedError,
+    errors.ForbiddenError,
+    errors.RateLimitedError,
+    errors.BusyError,
+    errors.StoreUnusableError,
+)
 WRITE = (
     *READ,
-    errors.ForbiddenError,
     errors.OperationReusedError,
     errors.PreviouslyRejectedError,
     errors.ImportConflictError,
@@ -84,7 +90,15 @@ class ProjectMemoryController(Controller):
     path = "/api/projects/{project_id:str}/memories"
     tags = ("memories",)
 
-    @post(responses=refusals(*WRITE, errors.ProvenanceInvalidError, errors.LimitExceededError))
+    @post(
+        responses=refusals(
+            *WRITE,
+            errors.RevisionConflictError,
+            errors.ProvenanceInvalidError,
+            errors.LimitExceededError,
+        )
+        | {200: ResponseSpec(wire.MemoryBody, generate_examples=False, description="Known already")}
+    )
     async def create(
         self,
         project_id: FromPath[str],

@@ -16,12 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from codeflow_memory.domain import errors
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.http.caller import PUBLIC
+from codeflow_memory.http.described import describe_operation
 from codeflow_memory.http.docs_page import to_html
 from codeflow_memory.http.problems import MEDIA_TYPE, STATUS, URN, problem
 
 PATH: Final = "/schema"
 
 EDGE_REFUSALS: Final = (
+    errors.ForbiddenError,
     errors.NotFoundError,
     errors.LimitExceededError,
     errors.UnsupportedMediaTypeError,
@@ -106,8 +108,8 @@ class DocsPage(OpenAPIRenderPlugin):
 def complete(schema: dict[str, Any], models: Iterable[type[BaseModel]]) -> dict[str, Any]:
     """Return *schema* corrected where Litestar does not know this application.
 
-    Its 400 is never sent, every operation can meet the edge's refusals, and bodies with unknown
-    fields are refused.
+    Its 400 is never sent, every operation can meet the edge's refusals, bodies with unknown fields
+    are refused, and see `describe_operation`.
 
     Args:
         schema: As Litestar made it; left as it is.
@@ -123,6 +125,7 @@ def complete(schema: dict[str, Any], models: Iterable[type[BaseModel]]) -> dict[
         for operation in item.values():
             if isinstance(operation, dict) and "responses" in operation:
                 operation["responses"] = _responses(operation["responses"])
+                describe_operation(operation, schemas)
     return document
 
 

@@ -156,7 +156,7 @@ class SelectionController(Controller):
     path = "/api/projects/{project_id:str}/memory/selections"
     tags = ("selections",)
 
-    @post(status_code=201, responses=refusals(*READ, errors.ForbiddenError))
+    @post(status_code=201, responses=refusals(*READ, errors.StorageFullError))
     async def create(
         self,
         project_id: FromPath[str],

@@ -189,6 +189,11 @@ class Engine:
             return 0, 0
         return int.from_bytes(head[68:72], "big"), int.from_bytes(head[60:64], "big")
 
+    def has_journal(self) -> bool:
+        """Tell whether a change is going on, or was interrupted: `header` may be torn then."""
+        journal = self.path.with_name(f"{self.path.name}-journal")
+        return journal.is_file() and journal.stat().st_size > 0
+
     def versions(self) -> tuple[int, int]:
         """Return the file's ``application_id`` and ``user_version``."""
         with self._connection() as connection:

@@ -34,6 +34,9 @@ def prepare(engine: Engine, *, check: bool) -> None:
     """
     name = engine.path.name
     application, version = engine.header()
+    if engine.has_journal() and (application != APPLICATION_ID or version > newest_version()):
+        # A power loss can tear the first page; SQLite puts it back when it opens the file.
+        application, version = engine.versions()
     if application != APPLICATION_ID:
         raise StoreUnusableError(name, "it belongs to another application; move it aside")
     if version > newest_version():

@@ -11,7 +11,7 @@ def test_a_token_is_made_listed_used_and_revoked(cli):
     assert made["expires_at"].endswith("Z")
 
     rows = cli("token", "list", "--json").json["items"]
-    assert [(r["id"], r["token"], r["principal_id"]) for r in rows] == [
+    assert [(r["id"], r["token"], r["principal"]) for r in rows] == [
         (made["id"], None, made["principal"])
     ]
     assert cli("project", "list", CODEFLOW_TOKEN=made["token"]).code == 0

@@ -228,8 +228,8 @@ def test_findings_are_ordered_distinct_and_within_the_text(parts):
 )
 def test_no_text_takes_long(unit):
     text = (unit * 16_384)[:16_384]
-    started = time.perf_counter()
+    started = time.thread_time()
 
     scan(text)
 
-    assert time.perf_counter() - started < 0.25
+    assert time.thread_time() - started < 0.25

@@ -461,11 +461,11 @@ def test_a_title_that_its_replacements_make_too_long_is_refused():
 )
 def test_no_text_takes_long(unit):
     text = (unit * 16_384)[:16_384]
-    started = time.perf_counter()
+    started = time.thread_time()
 
     find(text)
 
-    assert time.perf_counter() - started < 0.2
+    assert time.thread_time() - started < 0.2
 
 
 def test_samples_are_stable_under_normalisation():

@@ -102,10 +102,10 @@ def test_at_most_a_hundred_faults_are_reported_in_document_order():
     ],
 )
 def test_deep_nesting_is_refused_at_once(data):
-    start = time.perf_counter()
+    start = time.thread_time()
 
     assert faults_of(data) == [""]
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_deep_nesting_is_refused_at_once(data):
     ],
 )
 def test_a_document_of_very_many_items_is_refused_cheaply(data):
-    start = time.perf_counter()
+    start = time.thread_time()
     tracemalloc.start()
     try:
         faults = faults_of(data)
@@ -127,7 +127,7 @@ def test_a_document_of_very_many_items_is_refused_cheaply(data):
         tracemalloc.stop()
 
     assert faults == [""]
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
     assert peak < 4 * len(data) + 1_000_000
 
 
@@ -193,8 +193,8 @@ def test_a_large_document_is_read_in_seconds():
     entry = {"id": "m", "body": 'He said "no"\n' * 300, "tags": ["a", "b"], "revision": 1}
     data = json.dumps([entry] * 4_000).encode()
 
-    start = time.perf_counter()
+    start = time.thread_time()
     value = parse(data, max_items=100_000)
 
-    assert time.perf_counter() - start < 3
+    assert time.thread_time() - start < 3
     assert len(value) == 4_000

@@ -124,8 +124,8 @@ def test_normalising_gives_nfc(text):
 )
 def test_no_text_takes_long(unit):
     text = (unit * 16_384)[:16_384]
-    started = time.perf_counter()
+    started = time.thread_time()
 
     hidden(text, multiline=True)
 
-    assert time.perf_counter() - started < 0.2
+    assert time.thread_time() - started < 0.2

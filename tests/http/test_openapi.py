@@ -67,7 +67,7 @@ def test_it_is_openapi_3_1_with_the_bearer_scheme(document):
 def test_every_refusal_is_a_problem_and_no_status_is_told_that_is_never_sent(document):
     responses = document["paths"]["/api/{place}/drafts"]["post"]["responses"]
 
-    assert list(responses) == ["201", "404", "413", "415", "421", "422", "500", "504"]
+    assert list(responses) == ["201", "403", "404", "413", "415", "421", "422", "500", "504"]
     for status, answer in responses.items():
         if status != "201":
             assert answer["content"] == {

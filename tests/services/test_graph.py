@@ -54,8 +54,8 @@ def test_every_relation_is_recorded_with_its_exact_revision(world, cast, project
             ("cites", ("file", "a.py")),
             ("derived_from", ("memory", source.memory_id)),
             ("learned_from", ("commit", COMMIT)),
-            ("learned_from", ("run", "run_7")),
             ("learned_from", ("run", run.run.run_id)),
+            ("learned_from", ("run", "run_7")),
         ]
     ]
     assert {(e.memory_revision, e.scope_id) for e in picture.edges} == {(1, memory.scope_id)}
@@ -143,7 +143,7 @@ def test_what_is_hidden_changes_no_picture(world, cast, project):
     assert after == before
 
 
-def test_a_graph_shows_a_thousand_edges_and_says_when_there_are_more(world, cast, project, clock):
+def test_a_graph_shows_a_thousand_edges_and_says_when_there_are_more(world, cast, project):
     for number in range(15):
         paths = [f"d{number}/f{place}.py" for place in range(64)]
         world.propose(cast.ann, project, paths=paths)

@@ -489,7 +489,7 @@ def test_a_database_without_entries_takes_the_import_and_keeps_its_own(home, ope
     store = opened()
     assert owner_of(store).principal_id == first
     project = listing.find(store, owner_of(store), "core", "/srv/code/shop", Filter(), None, 100)
-    assert {m.memory_id for m in project.items} >= {ID.format(1)}
+    assert {view.memory.memory_id for view in project.items} >= {ID.format(1)}
 
 
 def test_an_import_done_again_changes_nothing(home):

@@ -92,7 +92,7 @@ def build(world, cast, project):
     return first, second, third, fourth
 
 
-def test_the_same_state_and_request_give_the_same_hashes(world, cast, project, tmp_path):
+def test_the_same_state_and_request_give_the_same_hashes(world, cast, project):
     build(world, cast, project)
     request = {"query": "walrus ice", "paths": ("src/sea/b.py",), "explain": True}
     made = [world.select(cast.ann, project, **request)]
@@ -185,7 +185,7 @@ def test_connections_name_the_seed_and_each_hop(world, cast, project):
         "type": "connection",
         "seed": first.memory_id,
         "boost": pytest.approx(0.15 * top, abs=2e-6),
-        "hops": [{"type": "derived_from", "entity": first.memory_id}],
+        "hops": [{"type": "derived_from", "entity": second.memory_id}],
     }
     assert (beside["seed"], beside["boost"]) == (
         first.memory_id,

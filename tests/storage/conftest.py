@@ -2,11 +2,23 @@
 
 import pytest
 
+from codeflow_memory.domain.memory import Collection, Content, Kind, Memory, Status
 from codeflow_memory.domain.registration import Fact
-from codeflow_memory.storage import migrate, principals, repositories, tenants
+from codeflow_memory.storage import (
+    memories,
+    migrate,
+    principals,
+    projects,
+    repositories,
+    revisions,
+    scopes,
+    tenants,
+)
 from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.principals import Principal
+from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.repositories import Repository
+from codeflow_memory.storage.revisions import Step
 from codeflow_memory.storage.tenants import Instance
 
 
@@ -58,3 +70,67 @@ def plan(engine):
         return "\n".join(str(row[3]) for row in rows)
 
     return explain
+
+
+class Asked:
+    """Stands where a transaction does and keeps what it is asked."""
+
+    def __init__(self):
+        self.statements = []
+
+    def rows(self, sql, parameters=None):
+        self.statements.append((sql, parameters or {}))
+        return []
+
+    def row(self, sql, parameters=None):
+        self.statements.append((sql, parameters or {}))
+
+    value = row
+
+    def execute(self, sql, parameters=None):
+        self.statements.append((sql, parameters or {}))
+        return 1
+
+
+@pytest.fixture
+def asked():
+    return Asked()
+
+
+@pytest.fixture
+def scope(tx):
+    """The project's own scope of one project of ``rep_1``."""
+    projects.insert(tx, Project("rep_1", "prj_1", "core", "core", None, 1))
+    return scopes.ensure(tx, "rep_1", "prj_1", "project")
+
+
+@pytest.fixture
+def keep(tx, scope):
+    """Write a memory with its first revision and counters; return it."""
+
+    def written(memory_id: str, status: Status = Status.PROPOSED, **fields: object) -> Memory:
+        content = Content(**{"kind": Kind.FACT, "title": "Title", "body": "Body"} | fields)
+        memory = Memory(
+            memory_id=memory_id,
+            revision=1,
+            repository_id=scope.repository_id,
+            project_id=scope.project_id,
+            scope_id=scope.scope_id,
+            collection=Collection.PROJECT,
+            owner="prn_1",
+            team_id=None,
+            run_id=None,
+            status=status,
+            content=content,
+            content_sha256=content.sha256(),
+            author="prn_1",
+            origin="user",
+            trust=8_500,
+            created_at=10,
+            updated_at=10,
+        )
+        memories.insert(tx, memory, editor="prn_1", text_hash="hash")
+        revisions.insert(tx, memory, Step("create", "prn_1", "op_1", None))
+        return memory
+
+    return written

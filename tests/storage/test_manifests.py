@@ -1,0 +1,98 @@
+"""Manifests: kept whole, listed newest first, and stripped of words when an entry goes."""
+
+from dataclasses import replace
+
+import pytest
+
+from codeflow_memory.storage import manifests
+from codeflow_memory.storage.manifests import Manifest
+
+MANIFEST = Manifest(
+    manifest_id="sel_1",
+    repository_id="rep_1",
+    project_id="prj_1",
+    principal_id="prn_1",
+    run_id="run_1",
+    created_at=5,
+    record='{"entries":[]}',
+    free_text='{"query":"walrus"}',
+    free_sha256="a" * 64,
+    context_sha256="b" * 64,
+    manifest_sha256="c" * 64,
+)
+
+
+@pytest.fixture
+def filled(tx, scope):
+    assert scope.project_id == "prj_1"
+    for number in range(1, 5):
+        made = replace(
+            MANIFEST,
+            manifest_id=f"sel_{number}",
+            run_id=None if number == 4 else "run_1",
+            principal_id="prn_2" if number == 3 else "prn_1",
+        )
+        manifests.insert(tx, made, {f"mem_{number}", "mem_all"})
+    return tx
+
+
+def test_a_manifest_is_read_back_as_it_was_written(filled):
+    assert manifests.find(filled, "rep_1", "prj_1", "sel_1") == MANIFEST
+    for where in (("rep_2", "prj_1"), ("rep_1", "prj_2")):
+        assert manifests.find(filled, *where, "sel_1") is None
+
+
+def ids(found):
+    return [manifest.manifest_id for manifest in found]
+
+
+def test_those_of_a_run_and_of_a_principal_come_newest_first_page_by_page(filled):
+    where = (filled, "rep_1", "prj_1")
+
+    assert ids(manifests.find_of_run(*where, "run_1", "~", 9)) == ["sel_3", "sel_2", "sel_1"]
+    assert ids(manifests.find_of_run(*where, "run_1", "sel_3", 1)) == ["sel_2"]
+    assert ids(manifests.find_of_run(*where, "run_2", "~", 9)) == []
+    assert ids(manifests.find_of_principal(*where, "prn_1", "~", 9)) == ["sel_4", "sel_2", "sel_1"]
+    assert ids(manifests.find_of_principal(filled, "rep_1", "prj_2", "prn_1", "~", 9)) == []
+
+
+def test_free_text_goes_from_every_manifest_that_lists_the_memory(filled):
+    manifests.erase_free_text(filled, "rep_1", "mem_2")
+    manifests.erase_free_text(filled, "rep_2", "mem_all")
+
+    left = {
+        m.manifest_id: m.free_text
+        for n in range(1, 5)
+        if (m := manifests.find(filled, "rep_1", "prj_1", f"sel_{n}")) is not None
+    }
+    assert [name for name, text in left.items() if text is None] == ["sel_2"]
+
+    manifests.erase_free_text(filled, "rep_1", "mem_all")
+    erased = manifests.find(filled, "rep_1", "prj_1", "sel_1")
+    assert erased == replace(MANIFEST, free_text=None)
+
+
+@pytest.mark.parametrize(
+    ("ask", "index"),
+    [
+        (
+            lambda a: manifests.find_of_run(a, "rep_1", "prj_1", "run_1", "~", 1),
+            "manifests_of_run",
+        ),
+        (
+            lambda a: manifests.find_of_principal(a, "rep_1", "prj_1", "prn_1", "~", 1),
+            "manifests_of_principal",
+        ),
+        (
+            lambda a: manifests.erase_free_text(a, "rep_1", "mem_1"),
+            "SEARCH e USING PRIMARY KEY (repository_id=? AND memory_id=?)",
+        ),
+    ],
+)
+def test_every_statement_goes_by_an_index(asked, plan, ask, index):
+    ask(asked)
+
+    steps = plan(*asked.statements[0])
+
+    assert index in steps
+    assert "SCAN" not in steps
