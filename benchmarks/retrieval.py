@@ -164,11 +164,11 @@ def search(
             for key, found in postings.items()
         }
     scores = ranking.score(query, postings, len(visible))
-    first = ranking.order(ranking.best(scores.totals, adjacency.DEPTH), visible, adjacency.DEPTH)
+    first = ranking.order(ranking.best(scores, adjacency.DEPTH), visible, adjacency.DEPTH)
     texts = {hit.memory_id: corpus.documents[hit.memory_id].texts for hit in first}
     stems = None if literal else STEMS
     totals = ranking.raised(
-        scores.totals, adjacency.bonuses(query, scores.idfs, texts, WORDS, stems)
+        scores, adjacency.bonuses(query, texts, WORDS, stems)
     )
     if paths:
         requested = Requested(asked["paths"])

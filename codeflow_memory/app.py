@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.plugins.pydantic import PydanticPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler
 
 from codeflow_memory import __version__
@@ -30,6 +31,7 @@ from codeflow_memory.http.docs_page import docs_policy
 from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.openapi import PATH as DOCS
 from codeflow_memory.http.openapi import openapi_config
+from codeflow_memory.http.options import answer_options
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import Rate, RateLimits, Rates
@@ -96,9 +98,12 @@ def create_litestar(wiring: Wiring) -> Litestar:
             "change": Provide(provide_change),
         },
         guards=[callers.guard],
+        before_request=answer_options,
         exception_handlers=exception_handlers(),
         logging_config=None,
         request_class=StrictRequest,
+        # Otherwise the description has Python's names of fields, where the wire has others.
+        plugins=[PydanticPlugin(prefer_alias=True)],
         openapi_config=openapi_config(title="Code Flow Memory", version=__version__),
         on_shutdown=[pool.close],
     )

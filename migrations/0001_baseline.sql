@@ -14,7 +14,8 @@ CREATE TABLE store (
     tenant         TEXT    NOT NULL,
     created_at     INTEGER NOT NULL,
     restore_epoch  INTEGER NOT NULL DEFAULT 0,
-    audit_epoch    INTEGER NOT NULL DEFAULT 1,
+    audit_epoch    INTEGER NOT NULL DEFAULT 1,      -- +1 whenever the home key is another
+    key_check      TEXT    NOT NULL,                -- tells whether the home key is still the same
     latest_at      INTEGER NOT NULL DEFAULT 0,      -- the highest time seen; expiry never goes back
     next_scope_id  INTEGER NOT NULL DEFAULT 1,
     audit_count    INTEGER NOT NULL DEFAULT 0,
@@ -410,6 +411,7 @@ CREATE TABLE receipts (
 
 CREATE TABLE audit (
     sequence        INTEGER NOT NULL PRIMARY KEY,
+    epoch           INTEGER NOT NULL,               -- which key signed the row
     at              INTEGER NOT NULL,
     principal_id    TEXT    NOT NULL,
     origin          TEXT    NOT NULL,

@@ -1,5 +1,6 @@
 """A home with the tenant ``local``, its first owner, and people with roles."""
 
+import socket
 import time
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -262,3 +263,19 @@ def shared_world(tmp_path_factory):
         made.create(slug)
     yield World(made, Clock())
     made.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _this_machine_only():
+    """Refuse every connection that leaves the loopback interface."""
+    plain = socket.socket.connect
+
+    def connect(self, address):
+        host = address[0] if isinstance(address, tuple) else ""
+        if host and host not in {"localhost", "::1"} and not host.startswith("127."):
+            raise AssertionError(f"a test must not connect to {host}")
+        return plain(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect)
+        yield

@@ -36,6 +36,10 @@ class TenantKeys:
     home_key: bytes
     instance_id: str
 
+    def check(self) -> str:
+        """Return what tells these keys from those of another home key."""
+        return self._mac(self._derive("check"), b"")
+
     def token_hash(self, secret: str) -> str:
         """Return what is stored of a token's secret: 64 hex digits."""
         return self._mac(self._token, secret.encode())
@@ -48,6 +52,10 @@ class TenantKeys:
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
         return self._mac(self._request, digest.digest())
+
+    def operation_id(self, name: str) -> str:
+        """Return what is stored of an operation's name: a client may have put a text into it."""
+        return self._mac(self._request, b"operation\n" + name.encode())
 
     def text_hash(self, text: str) -> str:
         """Return what a tombstone keeps of a text: equal texts agree, nothing can be guessed."""

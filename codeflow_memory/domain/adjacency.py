@@ -6,7 +6,7 @@ it is equal.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codeflow_memory.domain.ports import Stems, Words
@@ -14,10 +14,10 @@ from codeflow_memory.domain.stop_words import STOP_WORDS
 from codeflow_memory.domain.terms import Query
 
 BONUS = 0.3
-"""Times the idf of each of the two words: a pair of rare words says more than ``run tests``.
+"""For each adjacent pair of the query that is found adjacent.
 
-Measured on the five sets of `benchmarks/retrieval.py`, hits in five: a flat 0.3 gives LoCoMo .575,
-cosqa .336, the PEPs .450, the agent rules .740; times the idf .576, .360, .457, .764.
+Measured on the five sets of `benchmarks/retrieval.py`, hits in five: flat, LoCoMo .575, cosqa .336,
+the PEPs .450, the agent rules .740; times the idf of both words .576, .360, .457, .764.
 """
 
 DEPTH = 50
@@ -42,7 +42,6 @@ class _Sought:
 
 def bonuses(
     query: Query,
-    idfs: Sequence[float],
     texts: Mapping[str, tuple[str, ...]],
     words: Words,
     stems: Stems | None,
@@ -51,7 +50,6 @@ def bonuses(
 
     Args:
         query: What is looked for.
-        idfs: Of each of its tokens, `codeflow_memory.domain.ranking.Scores`.
         texts: Memory id to its fields, such as title and body.
         words: Case folding.
         stems: Stems; ``None`` for a literal search.
@@ -59,22 +57,16 @@ def bonuses(
     Returns:
         Memory id to bonus, only for those that gain any.
     """
-    pairs = [
-        (
-            _sought(query.tokens[a].text, stems),
-            _sought(query.tokens[b].text, stems),
-            idfs[a] + idfs[b],
-        )
-        for a, b in query.adjacent
-    ]
+    sought = [_sought(token.text, stems) for token in query.tokens]
+    pairs = [(sought[a], sought[b]) for a, b in query.adjacent]
     gains: dict[str, float] = {}
     if not pairs:
         return gains
     for memory_id, fields in texts.items():
         text = words.fold(_FIELD_END.join(fields))
-        gain = sum(worth for a, b, worth in pairs if _beside(text, a, b, stems))
-        if gain:
-            gains[memory_id] = BONUS * gain
+        found = sum(_beside(text, a, b, stems) for a, b in pairs)
+        if found:
+            gains[memory_id] = BONUS * found
     return gains
 
 

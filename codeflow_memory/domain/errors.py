@@ -129,8 +129,8 @@ class OperationReusedError(CodeflowError):
 
     code = "operation-reused"
 
-    def __init__(self, operation_id: str) -> None:
-        super().__init__(f"operation {operation_id!r} was used for another request")
+    def __init__(self) -> None:
+        super().__init__("this idempotency key was used for another request")
 
 
 class LimitExceededError(CodeflowError):

@@ -48,14 +48,6 @@ _MASK = (1 << _SHIFT) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
-    """Memory id to score, not yet rounded, and the idf of each token in the query's order."""
-
-    totals: dict[str, float]
-    idfs: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """A memory and its score, rounded."""
 
@@ -68,7 +60,7 @@ def pack(title_tf: int, tag_tf: int, body_tf: int) -> int:
     return (title_tf << 2 * _SHIFT) + (tag_tf << _SHIFT) + body_tf
 
 
-def score(query: Query, postings: Postings, visible: int) -> Scores:
+def score(query: Query, postings: Postings, visible: int) -> dict[str, float]:
     """Score every memory that has a term of the query.
 
     ``sum of idf(t) * weight * (4 title + 3 tags + body)`` over the query's tokens, each field
@@ -80,14 +72,14 @@ def score(query: Query, postings: Postings, visible: int) -> Scores:
         visible: How many memories those scopes hold; at least as many as any lookup found.
 
     Returns:
-        A score above 0 for each. The order of the words in the query makes no difference.
+        Memory id to score, above 0 and not yet rounded. The order of the query's words makes no
+        difference.
 
     Source:
         S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009;
         without length normalisation, because entries are short and a field's length is not kept.
     """
     totals: dict[str, float] = {}
-    idfs: dict[str, float] = {}
     tables = {
         weight: _Impacts(weight) for weight in {w for t in query.tokens for _, _, w in t.lookups}
     }
@@ -95,11 +87,11 @@ def score(query: Query, postings: Postings, visible: int) -> Scores:
     # which needs the parts in lists, costs 0.9 ms more for 6,000 postings.
     for token in sorted(query.tokens, key=lambda token: token.text):
         impact = _impacts(token, postings, tables)
-        idf = idfs[token.text] = inverse_frequency(len(impact), visible)
+        idf = inverse_frequency(len(impact), visible)
         known = totals.get
         for memory_id, value in impact.items():
             totals[memory_id] = known(memory_id, 0.0) + idf * value
-    return Scores(totals, tuple(idfs[token.text] for token in query.tokens))
+    return totals
 
 
 def inverse_frequency(having: int, visible: int) -> float:

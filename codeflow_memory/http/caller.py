@@ -171,6 +171,6 @@ async def provide_change(
     """Bring together what a writing handler works with."""
     named = Operation(
         parse_idempotency_key(idempotency_key),
-        (request.method, request.url.path, if_match or "", await request.body()),
+        (request.method, request.url.path, request.url.query, if_match or "", await request.body()),
     )
     return Change(call, named, if_match)

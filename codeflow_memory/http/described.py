@@ -44,8 +44,8 @@ def describe_operation(operation: Schema, schemas: Mapping[str, Schema]) -> None
             for given in operation["parameters"]
             if given["name"] != _IF_MATCH or _REVISION_REQUIRED in operation["responses"]
         ]
-    for media in operation.get("requestBody", {}).get("content", {}).values():
-        media["examples"] = {"example": {"value": example_of(media["schema"], schemas)}}
+    if "requestBody" in operation:
+        _describe_body(operation["requestBody"], schemas)
 
 
 def example_of(schema: Schema, schemas: Mapping[str, Schema]) -> Any:  # noqa: ANN401 - any JSON
@@ -77,6 +77,14 @@ def _value(schema: Schema, schemas: Mapping[str, Schema]) -> Any:  # noqa: ANN40
             return max(1, schema.get("minimum", 1))
         case kind:
             return {"boolean": True, "string": "text"}.get(str(kind))
+
+
+def _describe_body(body: Schema, schemas: Mapping[str, Schema]) -> None:
+    for media in body["content"].values():
+        media["examples"] = {"example": {"value": example_of(media["schema"], schemas)}}
+        model = schemas.get(media["schema"].get("$ref", "").rpartition("/")[2], {})
+        # No body counts as ``{}``.
+        body["required"] = bool(model.get("required"))
 
 
 def _parameter(given: Schema, operation: Schema) -> Schema:

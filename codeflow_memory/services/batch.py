@@ -87,7 +87,14 @@ def run(
         return _together(store, access, steps, operation, dry_run=dry_run)
     if operation.operation_id is not None:
         # Claims the id for this request: another one under it is refused before any step.
-        mutate(store, access, operation, lambda _: Receipt("batch", "", 0, {}), _render_nothing)
+        mutate(
+            store,
+            access,
+            operation,
+            lambda _: Receipt("batch", "", 0, {}),
+            _render_nothing,
+            needs_room=_needs_room(steps),
+        )
     results = []
     for position, step in enumerate(steps):
         own = _operation_of(store, operation, position)
@@ -106,6 +113,11 @@ def _operation_of(store: Store, operation: Operation, position: int) -> Operatio
     return Operation(own_id, (*operation.parts, str(position)))
 
 
+def _needs_room(steps: Sequence[Step]) -> bool:
+    """Tell whether a full disk refuses *steps*: deletions alone may use the ballast."""
+    return any(step.action != Action.DELETE for step in steps)
+
+
 def _render_nothing(_tx: Transaction, _access: Access, _receipt: Receipt) -> None:
     """Answer a claim, of which nothing is shown."""
 
@@ -118,7 +130,7 @@ def _alone(store: Store, access: Access, step: Step, operation: Operation) -> Re
         facts: dict[str, object] = {"status": done.status}
         return Receipt("batch", done.memory_id, done.revision or 0, facts)
 
-    return mutate(store, access, operation, work, _render, needs_room=step.action != Action.DELETE)
+    return mutate(store, access, operation, work, _render, needs_room=_needs_room([step]))
 
 
 def _render(_tx: Transaction, _access: Access, receipt: Receipt) -> Result:
@@ -147,7 +159,8 @@ def _together(
         return Receipt("batch", "", 0, {"results": done})
 
     try:
-        return mutate(store, access, operation, work, _render_all), True
+        needs_room = _needs_room(steps)
+        return mutate(store, access, operation, work, _render_all, needs_room=needs_room), True
     except _Undone as undone:
         return undone.results, dry_run
 

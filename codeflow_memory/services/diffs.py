@@ -28,9 +28,10 @@ def compare(
         NotFoundError: No such memory or revision for the caller.
     """
     with store.engine.read() as tx:
-        stored = memories.seen(tx, accesses.reach_everywhere(tx, access), memory_id)
-        old = memories.as_it_was(tx, stored.memory, from_revision)
-        new = memories.as_it_was(tx, stored.memory, to_revision)
+        reach = accesses.reach_everywhere(tx, access)
+        memory = memories.seen(tx, reach, memory_id).memory
+        old = memories.as_it_was(tx, reach, memory, from_revision)
+        new = memories.as_it_was(tx, reach, memory, to_revision)
     before, after = _fields(old), _fields(new)
     return {
         "memory_id": memory_id,

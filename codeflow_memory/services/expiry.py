@@ -2,15 +2,12 @@
 
 from dataclasses import replace
 
-from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.services import entries
 from codeflow_memory.services.mutation import Mutation
+from codeflow_memory.services.rekeying import system
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories, repositories, tenants
-
-SYSTEM = "system"
-"""The actor of what the program does by itself; no principal has this id."""
 
 _STEP = 100
 """Entries in one transaction, so that writers wait little."""
@@ -29,17 +26,6 @@ def run(store: Store) -> int:
     return done
 
 
-def _system(store: Store) -> Access:
-    return Access(
-        tenant=store.tenant,
-        principal_id=SYSTEM,
-        person=False,
-        grants=frozenset(),
-        teams=frozenset(),
-        origin=Origin.SYSTEM,
-    )
-
-
 def _step(store: Store, repository_id: str) -> int:
     with store.engine.read() as tx:
         if not memories.expired(tx, repository_id, store.now(), 1):
@@ -50,7 +36,7 @@ def _step(store: Store, repository_id: str) -> int:
         mutation = Mutation(
             store,
             tx,
-            _system(store),
+            system(store),
             store.ids.new("op"),
             store.ids.new("bat"),
             tenants.moment(tx, store.now()),

@@ -18,6 +18,7 @@ from codeflow_memory.domain.memory import (
     Content,
     Memory,
     Pair,
+    Sensitivity,
     Status,
     describe,
 )
@@ -153,8 +154,10 @@ def get(store: Store, access: Access, memory_id: str) -> View:
 def history(store: Store, access: Access, memory_id: str) -> list[Revision]:
     """List the revisions of a memory that the caller may read, oldest first."""
     with store.engine.read() as tx:
-        stored = seen(tx, accesses.reach_everywhere(tx, access), memory_id)
-        return revisions.find_all(tx, stored.memory.repository_id, memory_id)
+        reach = accesses.reach_everywhere(tx, access)
+        memory = seen(tx, reach, memory_id).memory
+        found = revisions.find_all(tx, memory.repository_id, memory_id)
+    return [r for r in found if _is_open(reach, memory, r.content)]
 
 
 def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> View:
@@ -166,7 +169,7 @@ def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> 
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
         stored = seen(tx, reach, memory_id)
-        return view(tx, reach, as_it_was(tx, stored.memory, revision))
+        return view(tx, reach, as_it_was(tx, reach, stored.memory, revision))
 
 
 def revise(
@@ -307,18 +310,27 @@ def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bo
     return tuple(pair in standing for pair in pairs)
 
 
-def as_it_was(tx: Transaction, memory: Memory, revision: int) -> Memory:
+def _is_open(reach: Reach, memory: Memory, content: Content | None) -> bool:
+    """Tell whether a revision is the caller's to read: one that was marked secret is its owner's.
+
+    The entry may have been opened since, for others by its later text alone.
+    """
+    secret = content is not None and content.sensitivity is Sensitivity.SECRET
+    return not secret or memory.owner == reach.access.principal_id
+
+
+def as_it_was(tx: Transaction, reach: Reach, memory: Memory, revision: int) -> Memory:
     """Return *memory* with status and content of *revision*; its tombstone once it is deleted.
 
     Raises:
-        NotFoundError: There is no such revision.
+        NotFoundError: There is no such revision for the caller.
     """
     if not 1 <= revision <= memory.revision:
         raise NotFoundError("revision", str(revision))
     if revision == memory.revision or memory.content is None:
         return memory
     found = revisions.find(tx, memory.repository_id, memory.memory_id, revision)
-    if found is None:
+    if found is None or not _is_open(reach, memory, found.content):
         raise NotFoundError("revision", str(revision))
     return with_revision(memory, found)
 
@@ -346,7 +358,7 @@ def render(tx: Transaction, access: Access, receipt: Receipt) -> View:
     stored = memories.find(tx, reach.scopes, receipt.target_id)
     if stored is None:
         raise NotFoundError("memory", receipt.target_id)
-    shown = view(tx, reach, as_it_was(tx, stored.memory, receipt.revision))
+    shown = view(tx, reach, as_it_was(tx, reach, stored.memory, receipt.revision))
     return replace(shown, duplicate=bool(receipt.facts.get("duplicate")))
 
 

@@ -102,7 +102,7 @@ def mutate(
         ImportConflictError: An older document and the database disagree.
     """
     store.guard.before()
-    operation_id = operation.operation_id or store.ids.new("op")
+    operation_id = store.keys.operation_id(operation.operation_id or store.ids.new("op"))
     request_hash = store.keys.request_hash(*operation.parts)
 
     def attempt() -> T:
@@ -153,7 +153,7 @@ def _known(tx: Transaction, access: Access, operation_id: str, request_hash: str
     if found is None:
         return None
     if found[0] != request_hash:
-        raise OperationReusedError(operation_id)
+        raise OperationReusedError
     return found[1]
 
 

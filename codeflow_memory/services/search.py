@@ -122,8 +122,7 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
     """Score the entries that have a word of the query."""
     query, kept = looked.query, looked.kept
     postings = terms.find(tx, looked.scope_ids, query)
-    whole = ranking.score(query, postings, len(looked.rows))
-    scores: Mapping[str, float] = whole.totals
+    scores: Mapping[str, float] = ranking.score(query, postings, len(looked.rows))
     if len(kept) < len(looked.rows):
         scores = {m: s for m, s in scores.items() if m in kept}
     if not query.adjacent:
@@ -132,7 +131,7 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
     read = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
     texts = {memory_id: (text.title, text.body) for memory_id, text in read.items()}
     stems = None if looked.literal else store.stems
-    gains = adjacency.bonuses(query, whole.idfs, texts, store.words, stems)
+    gains = adjacency.bonuses(query, texts, store.words, stems)
     return Scored(query, postings, ranking.raised(scores, gains))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from codeflow_memory.domain import context, ranking
+from codeflow_memory.domain import adjacency, context, graph, ranking, terms
 from codeflow_memory.domain.access import Access, Reach
 from codeflow_memory.domain.budget import Budget, Filling
 from codeflow_memory.domain.eligibility import Eligible, Standpoint, select
@@ -386,7 +386,16 @@ def _engine() -> dict[str, object]:
             "tags": ranking.TAG_WEIGHT,
             "body": ranking.BODY_WEIGHT,
             "saturation": ranking.SATURATION,
-            "path_share": ranking.PATH_SHARE,
+            "adjacent": adjacency.BONUS,
+            "path": ranking.PATH_SHARE,
+            "one_hop": graph.ONE_HOP_SHARE,
+            "two_hops": graph.TWO_HOP_SHARE,
+            "forms": {str(form): weight for form, weight in terms.WEIGHT.items()},
+            "without_words": {
+                "path": ranking.WORDLESS_CLOSENESS,
+                "trust": ranking.WORDLESS_TRUST,
+                "recency": ranking.WORDLESS_RECENCY,
+            },
         },
     }
 

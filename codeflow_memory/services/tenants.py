@@ -10,6 +10,7 @@ from codeflow_memory.adapters.stems import SnowballStems
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.services import rekeying
 from codeflow_memory.services.store import Guard, NoGuard, Store
 from codeflow_memory.storage import audit, grants, migrate, principals, tenants
 from codeflow_memory.storage.engine import Engine, Transaction
@@ -152,7 +153,7 @@ class Tenants:
         if instance is None or instance.tenant != slug:
             engine.close()
             raise StoreUnusableError(path.name, "it belongs to another tenant; move it aside")
-        return Store(
+        store = Store(
             tenant=slug,
             engine=engine,
             keys=TenantKeys(self.home.key(), instance.instance_id),
@@ -164,6 +165,9 @@ class Tenants:
             roots=self._roots,
             guard=self._guard_of(slug, engine),
         )
+        if store.keys.check() != instance.key_check:
+            rekeying.run(store)
+        return store
 
     def _bring_up(self, engine: Engine) -> None:
         _, version = engine.versions()
@@ -184,7 +188,7 @@ def found(
         The principal id of the first owner.
     """
     keys = TenantKeys(home_key, instance_id)
-    tenants.insert(tx, Instance(instance_id, slug, at))
+    tenants.insert(tx, Instance(instance_id, slug, at, keys.check()))
     owner = Principal(ids.new("prn"), FIRST_OWNER, "user", None, at, None)
     principals.insert(tx, owner)
     grant = StoredGrant(

@@ -276,7 +276,7 @@ def _recorded(tx: Transaction, access: Access, receipt: Receipt) -> Iterator[Fin
         stored = rows.find(tx, reach.scopes, memory_id)
         if stored is None or not reach.sees(stored.memory) or stored.memory.content is None:
             continue
-        memory = memories.as_it_was(tx, stored.memory, revision)
+        memory = memories.as_it_was(tx, reach, stored.memory, revision)
         cited = anchors.files(() if memory.content is None else memory.content.sources)
         found = citations.find_all(tx, memory.repository_id, [memory_id])
         places = {c.source: c.new_place for c in found}

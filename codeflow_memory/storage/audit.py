@@ -59,15 +59,16 @@ def append(tx: Transaction, entry: Entry, sign: Sign) -> int:
     tx.execute(
         """
         INSERT INTO audit (
-            sequence, at, principal_id, origin, batch_id, action, item, repository_id, scope_id,
-            from_revision, to_revision, from_status, to_status, reason, previous_hash, hash
+            sequence, epoch, at, principal_id, origin, batch_id, action, item, repository_id,
+            scope_id, from_revision, to_revision, from_status, to_status, reason, previous_hash,
+            hash
         ) VALUES (
-            :sequence, :at, :principal_id, :origin, :batch_id, :action, :item, :repository_id,
-            :scope_id, :from_revision, :to_revision, :from_status, :to_status, :reason,
-            :previous_hash, :hash
+            :sequence, :epoch, :at, :principal_id, :origin, :batch_id, :action, :item,
+            :repository_id, :scope_id, :from_revision, :to_revision, :from_status, :to_status,
+            :reason, :previous_hash, :hash
         )
         """,
-        values | {"sequence": count + 1, "previous_hash": previous, "hash": digest},
+        values | {"sequence": count + 1, "epoch": epoch, "previous_hash": previous, "hash": digest},
     )
     tx.execute(
         "UPDATE store SET audit_count = audit_count + 1, audit_head = :head WHERE singleton = 1",
@@ -80,18 +81,19 @@ def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
     """Return ``(sequence, what is wrong)`` of the first row that breaks the chain, else ``None``.
 
     A changed, dropped, swapped or added row is found; a tail cut off together with the count in
-    ``store`` is not.
+    ``store`` is not. Rows of an earlier epoch were signed with a key that is not here: of these
+    only the order is checked.
     """
     head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
     assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
     expected, previous = 1, ""
-    for values, stored_previous, stored in _rows(tx):
+    for epoch, values, stored_previous, stored in _rows(tx):
         sequence = values["sequence"]
         if sequence != expected:
             return expected, "the row is missing"
         if stored_previous != previous:
             return expected, "the row does not follow the one before it"
-        if sign(head[2], previous, canonical_json(values)) != stored:
+        if epoch == head[2] and sign(epoch, previous, canonical_json(values)) != stored:
             return expected, "the row was changed"
         expected, previous = expected + 1, stored
     if (expected - 1, previous) != (head[0], head[1]):
@@ -107,14 +109,14 @@ def count(tx: Transaction) -> int:
 _PAGE = 1_000
 
 
-def _rows(tx: Transaction) -> Iterator[tuple[dict[str, object], str, str]]:
+def _rows(tx: Transaction) -> Iterator[tuple[int, dict[str, object], str, str]]:
     after = 0
     while True:
         rows = tx.rows(
             """
             SELECT sequence, at, principal_id, origin, batch_id, action, item, repository_id,
                    scope_id, from_revision, to_revision, from_status, to_status, reason,
-                   previous_hash, hash
+                   previous_hash, hash, epoch
               FROM audit
              WHERE sequence > :after
              ORDER BY sequence
@@ -124,7 +126,7 @@ def _rows(tx: Transaction) -> Iterator[tuple[dict[str, object], str, str]]:
         )
         for row in rows:
             values = dict(zip(("sequence", *_FIELDS), row[:14], strict=True))
-            yield values, row[14], row[15]
+            yield row[16], values, row[14], row[15]
         if len(rows) < _PAGE:
             return
         after = rows[-1][0]

@@ -100,12 +100,13 @@ def find_of_run(
     limit: int,
 ) -> list[Manifest]:
     """List a run's manifests, newest first, those with an id below *before*."""
+    # COALESCE keeps SQLite from walking all manifests of the repository for the order's sake.
     rows = tx.rows(
         """
         SELECT manifest_id, repository_id, project_id, principal_id, run_id, created_at, record,
                free_text, free_sha256, context_sha256, manifest_sha256
           FROM manifests
-         WHERE repository_id = :repository_id
+         WHERE COALESCE(repository_id, '') = :repository_id
            AND project_id = :project_id
            AND run_id = :run_id
            AND manifest_id < :before
@@ -132,12 +133,13 @@ def find_of_principal(
     limit: int,
 ) -> list[Manifest]:
     """List a principal's manifests, newest first, those with an id below *before*."""
+    # COALESCE keeps SQLite from walking all manifests of the repository for the order's sake.
     rows = tx.rows(
         """
         SELECT manifest_id, repository_id, project_id, principal_id, run_id, created_at, record,
                free_text, free_sha256, context_sha256, manifest_sha256
           FROM manifests
-         WHERE repository_id = :repository_id
+         WHERE COALESCE(repository_id, '') = :repository_id
            AND project_id = :project_id
            AND principal_id = :principal_id
            AND manifest_id < :before

@@ -14,9 +14,9 @@ from codeflow_memory.domain.memory import (
     Status,
     Tombstone,
     Verification,
-    parse_content,
 )
 from codeflow_memory.domain.sources import cited_files
+from codeflow_memory.storage import contents
 from codeflow_memory.storage.engine import Row, Transaction
 
 
@@ -109,6 +109,40 @@ def set_trust(tx: Transaction, repository_id: str, memory_id: str, trust: int) -
            AND memory_id = :memory_id
         """,
         {"repository_id": repository_id, "memory_id": memory_id, "trust": trust},
+    )
+
+
+def of_repository(tx: Transaction, repository_id: str) -> list[Memory]:
+    """List the entries of a repository, by id: for work on all of them, such as a new key."""
+    rows = tx.rows(
+        """
+        SELECT scope_id, memory_id
+          FROM memories
+         WHERE repository_id = :repository_id
+         ORDER BY memory_id
+        """,
+        {"repository_id": repository_id},
+    )
+    by_scope: dict[int, list[str]] = {}
+    for scope_id, memory_id in rows:
+        by_scope.setdefault(scope_id, []).append(memory_id)
+    return [
+        stored.memory
+        for scope_id, memory_ids in by_scope.items()
+        for stored in find_all(tx, [scope_id], memory_ids)
+    ]
+
+
+def set_text_hash(tx: Transaction, repository_id: str, memory_id: str, text_hash: str) -> None:
+    """Set the keyed hash by which an equal text is known."""
+    tx.execute(
+        """
+        UPDATE memories
+           SET text_hash = :text_hash
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id, "text_hash": text_hash},
     )
 
 
@@ -214,15 +248,16 @@ def light(tx: Transaction, scope_ids: Iterable[int], statuses: Iterable[Status])
 
     Bounded by the limits on live entries; text stays on its pages.
     """
+    # CROSS JOIN: with JOIN, SQLite goes through the whole scope, whatever the statuses.
     rows = tx.rows(
         """
         SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
                m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
                m.tags, m.paths, m.branches, m.cited, m.characters
           FROM json_each(:scopes) AS s
-          JOIN json_each(:statuses) AS t
-          JOIN memories AS m
-            ON m.scope_id = CAST(s.value AS INTEGER)
+         CROSS JOIN json_each(:statuses) AS t
+         CROSS JOIN memories AS m
+         WHERE m.scope_id = CAST(s.value AS INTEGER)
            AND m.status = CAST(t.value AS TEXT)
          ORDER BY m.updated_at DESC, m.memory_id
         """,
@@ -269,7 +304,7 @@ def texts(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) 
     for scope_id in sorted(scope_ids):
         rows = tx.rows(
             """
-            SELECT m.memory_id, m.revision, m.content
+            SELECT m.memory_id, m.revision, m.content, m.content_sha256
               FROM json_each(:memory_ids) AS i
              CROSS JOIN memories AS m
              WHERE m.scope_id = :scope_id
@@ -278,9 +313,9 @@ def texts(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) 
             """,
             {"scope_id": scope_id, "memory_ids": ids},
         )
-        for memory_id, revision, content in rows:
+        for memory_id, revision, content, sha256 in rows:
             if content is not None:
-                fields = json.loads(content)
+                fields = contents.fields(memory_id, content, sha256)
                 found[memory_id] = Text(revision, fields["title"], fields["body"])
     return found
 
@@ -385,7 +420,7 @@ def _stored(row: Row) -> Stored:
         team_id=team_id,
         run_id=run_id,
         status=Status(status),
-        content=None if content is None else parse_content(content),
+        content=contents.read(memory_id, content, content_sha256),
         content_sha256=content_sha256,
         author=author,
         origin=origin,

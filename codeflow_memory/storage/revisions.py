@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codeflow_memory.domain.memory import Content, Memory, Pair, Status, parse_content
+from codeflow_memory.domain.memory import Content, Memory, Pair, Status
+from codeflow_memory.storage import contents
 from codeflow_memory.storage.engine import Row, Transaction
 
 
@@ -171,5 +172,5 @@ def _revision(row: Row) -> Revision:
         operation_id,
         reason,
         content_sha256,
-        None if content is None else parse_content(content),
+        contents.read(memory_id, content, content_sha256),
     )

@@ -12,11 +12,12 @@ class Instance:
     instance_id: str
     tenant: str
     created_at: int
+    key_check: str
 
 
 def find(tx: Transaction) -> Instance | None:
     """Find the row; ``None`` in a database that was never filled."""
-    row = tx.row("SELECT instance_id, tenant, created_at FROM store WHERE singleton = 1")
+    row = tx.row("SELECT instance_id, tenant, created_at, key_check FROM store WHERE singleton = 1")
     return None if row is None else Instance(*row)
 
 
@@ -24,14 +25,27 @@ def insert(tx: Transaction, instance: Instance) -> None:
     """Write the row of a new database."""
     tx.execute(
         """
-        INSERT INTO store (singleton, instance_id, tenant, created_at, latest_at)
-        VALUES (1, :instance_id, :tenant, :created_at, :created_at)
+        INSERT INTO store (singleton, instance_id, tenant, created_at, latest_at, key_check)
+        VALUES (1, :instance_id, :tenant, :created_at, :created_at, :key_check)
         """,
         {
             "instance_id": instance.instance_id,
             "tenant": instance.tenant,
             "created_at": instance.created_at,
+            "key_check": instance.key_check,
         },
+    )
+
+
+def begin_epoch(tx: Transaction, key_check: str) -> None:
+    """Go on under another home key: from here on the audit is signed with it."""
+    tx.execute(
+        """
+        UPDATE store
+           SET audit_epoch = audit_epoch + 1, key_check = :key_check
+         WHERE singleton = 1
+        """,
+        {"key_check": key_check},
     )
 
 

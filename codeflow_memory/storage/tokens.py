@@ -151,6 +151,11 @@ def revoke_of_principal(tx: Transaction, principal_id: str, at: int) -> int:
     )
 
 
+def revoke_all(tx: Transaction, at: int) -> int:
+    """Revoke every token of the tenant; return how many were not so before."""
+    return tx.execute("UPDATE tokens SET revoked_at = :at WHERE revoked_at IS NULL", {"at": at})
+
+
 def revoke_of_run(tx: Transaction, repository_id: str, run_id: str, at: int) -> int:
     """Revoke every token of a run; return how many were not so before."""
     return tx.execute(

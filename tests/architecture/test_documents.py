@@ -230,6 +230,15 @@ def test_the_check_sees_a_registry_and_a_place():
     assert foreign("a", f"see {host}\nfine\nin /{'work'}/shared") == ["a:1", "a:3"]
 
 
+@pytest.mark.parametrize("folder", ["ops", "benchmarks"])
+def test_every_program_of_a_folder_is_in_its_readme(folder):
+    programs = {path.name for path in (ROOT / folder).iterdir() if path.is_file()}
+
+    assert {name for name in programs if f"`{name}`" not in text(f"{folder}/README.md")} == {
+        "README.md"
+    }
+
+
 @pytest.mark.parametrize("name", ["check", "lock", "setup", "try"])
 def test_each_script_is_executable_and_of_sound_syntax(name):
     path = ROOT / "ops" / name

@@ -104,6 +104,18 @@ def test_a_hidden_target_looks_like_a_stale_one(world, cast, project):
     assert len(draw(world, cast.ann, project).resolved) == 1
 
 
+def test_a_proposed_target_is_an_id_to_a_reader(world, cast, project):
+    source = world.propose(cast.ann, project, title="Needle")
+    child = world.accept(cast.ann, cast.bob, project, derived_from=[pair(source)])
+
+    picture = draw(world, cast.reader, project)
+
+    assert (picture.resolved, set(picture.titles)) == (frozenset(), {child.memory_id})
+    assert world.get(cast.reader, child).resolved == (False,)
+    assert len(draw(world, cast.abe, project).resolved) == 1
+    assert world.get(cast.abe, child).resolved == (True,)
+
+
 @pytest.mark.parametrize("status", ["proposed", "rejected"])
 def test_a_reader_sees_no_edge_of_what_is_held(world, cast, project, status):
     memory = world.propose(cast.ann, project, paths=["src/held.py"])

@@ -233,6 +233,23 @@ def test_what_is_secret_exists_for_its_owner_alone(world, cast, project, collect
     assert world.get(cast.ann, stone).memory == stone
 
 
+def test_an_entry_that_was_opened_keeps_its_secret_revisions_to_its_owner(world, cast, project):
+    memory = world.propose(cast.ann, project, body="the vault code", sensitivity="secret")
+    opened = world.revise(cast.ann, memory, body="there is a vault", sensitivity="normal")
+    world.decide(cast.bob, opened, "approve")
+
+    for caller, revisions in ((cast.bob, [2, 3]), (cast.reader, [2, 3]), (cast.ann, [1, 2, 3])):
+        listed = memories.history(world.store, caller, memory.memory_id)
+        assert [r.revision for r in listed] == revisions
+    for ask in (
+        lambda: memories.at_revision(world.store, cast.bob, memory.memory_id, 1),
+        lambda: diffs.compare(world.store, cast.bob, memory.memory_id, 1, 2),
+    ):
+        with pytest.raises(NotFoundError):
+            ask()
+    assert diffs.compare(world.store, cast.ann, memory.memory_id, 1, 2)["fields"]
+
+
 def test_a_sponsor_does_not_see_the_secret_of_an_agent(world, project):
     run = world.sign_in(world.run(world.person("robo", kind="agent"), project).text)
     memory = world.propose(run, project, collection="private", sensitivity="secret")
@@ -501,7 +518,7 @@ def test_a_refused_operation_leaves_no_receipt(world, cast, project):
         world.write(cast.ann, project, op="k", derived_from=[{"memory_id": ABSENT, "revision": 1}])
 
     with world.store.engine.read() as tx:
-        assert receipts.find(tx, cast.ann.principal_id, "k") is None
+        assert receipts.find(tx, cast.ann.principal_id, world.store.keys.operation_id("k")) is None
 
 
 def test_a_leaver_loses_sight_of_the_team_and_its_answers(world, cast, project):

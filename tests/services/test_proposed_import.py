@@ -48,7 +48,7 @@ def run(world, access, text, project):
 def listed(world, access, project, status):
     wanted = Filter(status=status)
     page = listing.find(world.store, access, project.project_id, None, wanted, None, 100)
-    return [view.memory for view in page.items]
+    return tuple(view.memory for view in page.items)
 
 
 def test_a_project_out_of_reach_is_not_found(world, exported):

@@ -17,6 +17,7 @@ SECONDS = 20
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
+    headers: dict[str, str]
     body: bytes
 
     @property
@@ -40,7 +41,8 @@ class Asking:
         try:
             connection.request(method, path, sent, named)
             got = connection.getresponse()
-            return Answer(got.status, got.read())
+            headers = {name.lower(): value for name, value in got.getheaders()}
+            return Answer(got.status, headers, got.read())
         finally:
             connection.close()
 

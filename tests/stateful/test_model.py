@@ -1,8 +1,10 @@
 """Random operations on real services and a real home, compared with a model after every step."""
 
 import os
+from dataclasses import replace
 from itertools import count
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -31,7 +33,9 @@ from codeflow_memory.domain.memory import Status
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
     deletion,
+    entries,
     feedback,
+    governance,
     grants,
     listing,
     memories,
@@ -44,6 +48,7 @@ from codeflow_memory.services import (
     runs,
     search,
     selections,
+    succession,
     teams,
 )
 from codeflow_memory.services.feedback import Judgement
@@ -62,7 +67,7 @@ from .model.acting import NEW, STEP, Acting, body, candidate, prepare, title
 from .model.believed import Believed, Caller, Wish
 
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
-EXAMPLES = 800 if LONG else 40
+EXAMPLES = 700 if LONG else 35
 STEPS = 60
 
 people = st.sampled_from(("owner", "max", "rev", "con", "red", "rea", "bot", "eve", "run"))
@@ -251,7 +256,7 @@ class Machine(RuleBasedStateMachine):
         if self.same(answer, refused):
             self.model.added(who, wish, answer.memory.memory_id)
             made = self.model.entries[answer.memory.memory_id]
-            self.model._put(believed.replace(made, run=None) if who.run is None else made)
+            self.model._put(replace(made, run=None) if who.run is None else made)
 
     # Deciding.
 
@@ -435,10 +440,9 @@ class Machine(RuleBasedStateMachine):
         if self.run_project is None:
             self.run_project = self.project(project)
             run_id = self.real.start_run("con", self.run_project)
-            self.who["run"] = Caller(
-                "run", con.principal, True, {("contributor", self.model.projects[
-                    self.run_project])}, set(con.teams), run=(run_id, self.run_project),
-            )  # fmt: skip
+            role = ("contributor", self.model.projects[self.run_project])
+            run = (run_id, self.run_project)
+            self.who["run"] = replace(con, name="run", roles={role}, teams=set(con.teams), run=run)
             return
         self.real.do("con", runs.end, self.who.pop("run").run[0], NEW)
         self.run_project = None
@@ -597,22 +601,47 @@ def expected(entry: believed.Entry) -> tuple:
     )  # fmt: skip
 
 
-def test_the_store_is_what_the_model_says_after_every_step(place):
+def run_machine(place, examples: int) -> None:
     cast = prepare(place / "prepared")
     numbers = count()
 
     run_state_machine_as_test(
         lambda: Machine(cast, place / str(next(numbers))),
         settings=settings(
-            max_examples=EXAMPLES,
+            max_examples=examples,
             stateful_step_count=STEPS,
             deadline=None,
             derandomize=not LONG,
+            database=None,
+            report_multiple_bugs=False,
             # Shrinking takes minutes: the long run, which is random, does it.
             phases=list(Phase) if LONG else [Phase.generate],
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_the_store_is_what_the_model_says_after_every_step(place):
+    run_machine(place, EXAMPLES)
+
+
+@pytest.mark.skipif(LONG, reason="the long run would shrink what it is meant to find")
+@pytest.mark.parametrize(
+    ("module", "name", "defect"),
+    [
+        pytest.param(review, "_may_decide", lambda *_: False, id="anybody decides"),
+        pytest.param(entries, "index", lambda *_: None, id="no terms are written"),
+        pytest.param(entries, "link", lambda *_: None, id="no edges are written"),
+        pytest.param(succession, "supersede_old", lambda *_: None, id="the old one stays"),
+        pytest.param(governance, "_check_rejected", lambda *_: None, id="rejections are forgotten"),
+    ],
+)
+def test_a_defect_is_noticed(module, name, defect, place, monkeypatch):
+    """Control: the machine must fail on a product that breaks a rule."""
+    monkeypatch.setattr(module, name, defect)
+
+    with pytest.raises(AssertionError):
+        run_machine(place, EXAMPLES)
 
 
 def test_the_machine_has_many_rules():

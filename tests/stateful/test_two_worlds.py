@@ -1,4 +1,4 @@
-"""What a caller may not see changes nothing of what it gets: status, headers and body, byte by byte.
+"""What a caller may not see changes nothing of what it gets, byte by byte.
 
 Two worlds have the same seeds and clocks; one also holds hidden data, and goes on changing it
 between the requests. Everything a caller can ask is asked in both.
@@ -120,7 +120,7 @@ def _shows_every_selection(patch) -> None:
 
 
 def _shows_every_run(patch) -> None:
-    def any_run(tx, access, run_id):
+    def any_run(tx, _, run_id):
         found = run_rows.find_by_id(tx, run_id)
         if found is None:
             raise NotFoundError("run", run_id)

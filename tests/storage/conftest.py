@@ -45,7 +45,7 @@ def engine(tmp_path):
     made.create()
     migrate.migrate(made)
     with made.write() as tx:
-        tenants.insert(tx, Instance("instance", "local", 1))
+        tenants.insert(tx, Instance("instance", "local", 1, "check"))
         principals.insert(tx, Principal("prn_1", "owner", "user", None, 1, None))
         for name in ("rep_1", "rep_2", "rep_3"):
             repositories.insert(tx, repository(name))

@@ -107,7 +107,7 @@ class Call:
     def made(self, name: str) -> str:
         """Return the id of what the step *name* made."""
         with self.store.engine.read() as tx:
-            found = receipts.find(tx, self.owner.principal_id, name)
+            found = receipts.find(tx, self.owner.principal_id, self.store.keys.operation_id(name))
         assert found is not None, f"the step {name} was not run"
         return found[1].target_id
 

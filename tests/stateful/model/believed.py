@@ -216,25 +216,9 @@ class Believed:
             return errors.ForbiddenError
         if action == "supersede":
             return self._supersede(who, entry, successor)
-        target = TARGETS[action]
-        if entry.status == target:
+        if entry.status == TARGETS[action]:
             return None
-        if target not in MOVES[entry.status] or (
-            action in STARTS and entry.status not in STARTS[action]
-        ):
-            return errors.IllegalTransitionError
-        if target == ACCEPTED and entry.sensitivity == "secret":
-            return errors.ForbiddenError
-        old = entry.supersedes if action == "approve" else None
-        if old is not None and (
-            not self._within(who, old[0]) or self.entries[old[0]].revision != old[1]
-        ):
-            return errors.RevisionConflictError
-        by = None if target == ACCEPTED else entry.superseded_by
-        self._next(replace(entry, status=target, superseded_by=by))
-        if old is not None:
-            self._superseded(old[0], memory_id)
-        return None
+        return self._refused_move(entry, action) or self._moved(who, entry, action)
 
     def delete(self, who: Caller, memory_id: str, revision: int) -> Refusal:
         refused = self._stands(who, memory_id, revision)
@@ -421,6 +405,29 @@ class Believed:
         if SUPERSEDED not in MOVES[entry.status]:
             return errors.IllegalTransitionError
         self._superseded(entry.id, other.id)
+        return None
+
+    def _refused_move(self, entry: Entry, action: str) -> Refusal:
+        target = TARGETS[action]
+        if target not in MOVES[entry.status] or (
+            action in STARTS and entry.status not in STARTS[action]
+        ):
+            return errors.IllegalTransitionError
+        if target == ACCEPTED and entry.sensitivity == "secret":
+            return errors.ForbiddenError
+        return None
+
+    def _moved(self, who: Caller, entry: Entry, action: str) -> Refusal:
+        target = TARGETS[action]
+        old = entry.supersedes if action == "approve" else None
+        if old is not None and (
+            not self._within(who, old[0]) or self.entries[old[0]].revision != old[1]
+        ):
+            return errors.RevisionConflictError
+        by = None if target == ACCEPTED else entry.superseded_by
+        self._next(replace(entry, status=target, superseded_by=by))
+        if old is not None:
+            self._superseded(old[0], entry.id)
         return None
 
     def _ancestors_stand(self, who: Caller, entry: Entry) -> bool:

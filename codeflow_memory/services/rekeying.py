@@ -1,0 +1,42 @@
+"""Rekeying: a tenant that comes to a home with another key goes on under that key (01 §1).
+
+What the old key signed cannot be checked or matched any more: tokens are revoked, receipts go, the
+audit begins a new epoch, and the hashes by which equal texts are known are made again.
+"""
+
+from codeflow_memory.domain.access import Access, Origin
+from codeflow_memory.services import governance
+from codeflow_memory.services.mutation import Mutation
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import memories, receipts, repositories, tenants, tokens
+
+SYSTEM = "system"
+"""The actor of what the program does by itself; no principal has this id."""
+
+
+def run(store: Store) -> None:
+    """Bring the tenant under the home's key, in one transaction."""
+    with store.engine.write() as tx:
+        at = tenants.moment(tx, store.now())
+        tenants.begin_epoch(tx, store.keys.check())
+        tokens.revoke_all(tx, at)
+        receipts.delete_all(tx)
+        for repository_id in repositories.ids(tx):
+            for memory in memories.of_repository(tx, repository_id):
+                if memory.content is not None:
+                    text_hash = governance.hash_text(store, memory.content)
+                    memories.set_text_hash(tx, repository_id, memory.memory_id, text_hash)
+        mutation = Mutation(store, tx, system(store), store.ids.new("op"), store.ids.new("bat"), at)
+        mutation.record("key.change", store.tenant)
+
+
+def system(store: Store) -> Access:
+    """Return the access under which the program itself acts: no role, and on record."""
+    return Access(
+        tenant=store.tenant,
+        principal_id=SYSTEM,
+        person=False,
+        grants=frozenset(),
+        teams=frozenset(),
+        origin=Origin.SYSTEM,
+    )

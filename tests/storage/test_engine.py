@@ -1,0 +1,199 @@
+"""The engine: how files are opened, what a transaction keeps, and how errors are told."""
+
+import threading
+from stat import S_IMODE
+
+import apsw
+import pytest
+
+from codeflow_memory.domain import deadline
+from codeflow_memory.domain.deadline import Deadline
+from codeflow_memory.domain.errors import (
+    BusyError,
+    CodeflowError,
+    DeadlineExceededError,
+    InternalError,
+    NotFoundError,
+    StorageFullError,
+    StoreUnusableError,
+)
+from codeflow_memory.storage import engine as engines
+from codeflow_memory.storage.engine import APPLICATION_ID, Engine, translated
+
+
+@pytest.fixture
+def empty(tmp_path):
+    made = Engine(tmp_path / "some.sqlite", busy_timeout_ms=50)
+    made.create()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def numbers(empty):
+    empty.script("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT", user_version=1)
+    return empty
+
+
+def add(tx, *values):
+    for n in values:
+        tx.execute("INSERT INTO numbers (n) VALUES (:n)", {"n": n})
+
+
+def fail(tx):
+    """Write, on two levels, and then refuse."""
+    add(tx, 2)
+    with tx.attempt():
+        add(tx, 3)
+    raise NotFoundError("memory", "mem_1")
+
+
+def read(engine):
+    with engine.read() as tx:
+        return [n for (n,) in tx.rows("SELECT n FROM numbers ORDER BY n")]
+
+
+@pytest.mark.parametrize(
+    ("pragma", "expected"),
+    [
+        ("journal_mode", "delete"),
+        ("synchronous", 3),
+        ("secure_delete", 1),
+        ("foreign_keys", 1),
+        ("trusted_schema", 0),
+        ("cell_size_check", 1),
+        ("temp_store", 2),
+        ("mmap_size", 0),
+    ],
+)
+def test_a_database_is_opened_as_the_contract_says(numbers, pragma, expected):
+    with numbers.read() as tx:
+        found = tx.value(f"PRAGMA {pragma}")
+
+    assert found in {expected, None}
+    assert found == expected or pragma == "mmap_size"
+
+
+def test_the_file_is_its_owners_alone_and_keeps_room_for_checksums(numbers):
+    assert S_IMODE(numbers.path.stat().st_mode) == 0o600
+    assert numbers.path.read_bytes()[20] == 8
+    assert numbers.header() == numbers.versions() == (APPLICATION_ID, 1)
+
+
+def test_an_existing_name_is_not_overwritten_and_a_link_not_followed(empty, tmp_path):
+    with pytest.raises(StoreUnusableError):
+        empty.create()
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(empty.path)
+
+    with pytest.raises(StoreUnusableError), Engine(link).read():
+        pass
+
+
+def test_an_error_in_the_block_keeps_nothing(numbers):
+    with pytest.raises(NotFoundError), numbers.write() as tx:
+        fail(tx)
+
+    assert read(numbers) == []
+
+
+def test_an_attempt_that_fails_undoes_itself_alone(numbers):
+    with numbers.write() as tx:
+        add(tx, 1)
+        with pytest.raises(NotFoundError), tx.attempt():
+            fail(tx)
+        with tx.attempt():
+            add(tx, 4)
+
+    assert read(numbers) == [1, 4]
+
+
+def test_a_statement_tells_how_many_rows_it_changed(numbers):
+    with numbers.write() as tx:
+        add(tx, 1, 2, 3)
+
+        assert tx.execute("UPDATE numbers SET n = n + 10 WHERE n > 1") == 2
+        assert tx.execute("DELETE FROM numbers WHERE n > 10 RETURNING n") == 2
+        assert tx.execute("DELETE FROM numbers WHERE n > 99") == 0
+        assert (tx.row("SELECT n FROM numbers WHERE n = 9"), tx.value("SELECT 7")) == (None, 7)
+
+
+def test_a_reader_keeps_its_snapshot_and_a_writer_waits_no_longer_than_its_timeout(numbers):
+    with numbers.write() as tx:
+        add(tx, 1)
+        with pytest.raises(BusyError), numbers.write():
+            pass
+
+    assert read(numbers) == [1]
+
+
+def test_a_read_transaction_of_another_thread_sees_what_was_committed(numbers):
+    seen = []
+    with numbers.write() as tx:
+        add(tx, 1)
+        reader = threading.Thread(target=lambda: seen.append(read(numbers)))
+        reader.start()
+        reader.join()
+
+    assert seen == [[]]
+    assert read(numbers) == [1]
+
+
+def test_a_passed_deadline_stops_a_statement(numbers):
+    token = deadline.current.set(Deadline(0.0))
+    try:
+        with pytest.raises(DeadlineExceededError), numbers.read() as tx:
+            tx.value(
+                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9999999) "
+                "SELECT MAX(n) FROM r"
+            )
+    finally:
+        deadline.current.reset(token)
+
+    assert read(numbers) == []
+
+
+def test_a_damaged_file_is_said_to_be_damaged(numbers):
+    with numbers.write() as tx:
+        add(tx, *range(500))
+    numbers.close()
+    whole = numbers.path.read_bytes()
+    numbers.path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+
+    with pytest.raises(StoreUnusableError) as refused:
+        read(numbers)
+
+    assert str(refused.value).startswith("some.sqlite: the file is damaged")
+    assert str(numbers.path.parent) not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (apsw.BusyError("x"), BusyError),
+        (apsw.FullError("x"), StorageFullError),
+        (apsw.InterruptError("x"), DeadlineExceededError),
+        (apsw.CorruptError("x"), StoreUnusableError),
+        (apsw.NotADBError("x"), StoreUnusableError),
+        (apsw.CantOpenError("x"), StoreUnusableError),
+        (apsw.ReadOnlyError("x"), StoreUnusableError),
+        (apsw.PermissionsError("x"), StoreUnusableError),
+        (apsw.IOError("x"), StoreUnusableError),
+        (InternalError(), InternalError),
+    ],
+)
+def test_errors_of_the_engine_are_told_in_the_products_words(error, expected):
+    with pytest.raises(CodeflowError) as told, translated("memory.sqlite"):
+        raise error
+
+    assert type(told.value) is expected
+    assert told.value.__cause__ in {error, None}
+
+
+def test_a_closed_engine_holds_no_connection_and_opens_again(numbers, monkeypatch):
+    assert read(numbers) == []
+    numbers.close()
+    assert not numbers.path.with_name("some.sqlite-journal").exists()
+    monkeypatch.setattr(engines, "IDLE_SECONDS", 0.01)
+
+    assert read(numbers) == []
