@@ -167,9 +167,7 @@ def search(
     first = ranking.order(ranking.best(scores, adjacency.DEPTH), visible, adjacency.DEPTH)
     texts = {hit.memory_id: corpus.documents[hit.memory_id].texts for hit in first}
     stems = None if literal else STEMS
-    totals = ranking.raised(
-        scores, adjacency.bonuses(query, texts, WORDS, stems)
-    )
+    totals = ranking.raised(scores, adjacency.bonuses(query, texts, WORDS, stems))
     if paths:
         requested = Requested(asked["paths"])
         totals = ranking.with_closeness(

@@ -7,8 +7,9 @@ the free text and the hash of the context, so it verifies with or without the fr
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from codeflow_memory.domain.memory import canonical_json
 
@@ -44,3 +45,38 @@ def whole(record: Mapping[str, object], free_sha256: str, context_sha256: str) -
 def sha256(text: str) -> str:
     """Return the hash of *text* in UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def for_others(record: Mapping[str, Any], free: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return record and free text as somebody else than their caller may read them.
+
+    Who may see every entry of a manifest may still not see all that the caller did. Scores, counts
+    and flags rest on all of it, so they are left out; a connection stays only if each memory on its
+    way is listed.
+    """
+    listed = {entry["memory_id"] for entry in (*record["entries"], *record["omitted"])}
+    public = dict(record) | {
+        "filters": {n: v for n, v in record["filters"].items() if n != "removed"},
+        "entries": [dict(entry) | {"score": None} for entry in record["entries"]],
+        "omitted": [
+            {"memory_id": omitted["memory_id"], "reason": omitted["reason"]}
+            for omitted in record["omitted"]
+        ],
+        "truncated": {},
+    }
+    reasons = {
+        memory_id: [_without_numbers(r) for r in found if _is_listed(r, listed)]
+        for memory_id, found in free["reasons"].items()
+    }
+    return public, dict(free) | {"reasons": reasons}
+
+
+def _without_numbers(reason: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in reason.items() if name != "boost"}
+
+
+def _is_listed(reason: Mapping[str, Any], listed: Collection[str]) -> bool:
+    if reason["type"] != "connection":
+        return True
+    way = {reason["seed"], *(hop["entity"] for hop in reason["hops"])}
+    return {entity for entity in way if entity.startswith("mem_")} <= set(listed)

@@ -1,7 +1,7 @@
 """``/api/projects/{project_id}/memory/selections``: select, look up, replay, judge."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from litestar import Controller, Response, get, post
@@ -13,6 +13,7 @@ from codeflow_memory.domain import errors
 from codeflow_memory.domain.budget import Budget
 from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
+from codeflow_memory.domain.manifest import for_others
 from codeflow_memory.domain.memory import Kind
 from codeflow_memory.domain.sources import check_path, is_commit
 from codeflow_memory.domain.text import normalise
@@ -98,7 +99,7 @@ class ManifestEntryBody(BaseModel):
     memory_id: str
     revision: int = Field(ge=1)
     content_sha256: str
-    score: float
+    score: float | None = Field(description="Absent for others than the selection's caller")
     trust: int
     collection: str
     state: str
@@ -128,8 +129,8 @@ class ManifestBody(BaseModel):
     context: str
     context_sha256: str
     engine: dict[str, Any]
-    free_sha256: str
-    manifest_sha256: str
+    free_sha256: str | None
+    manifest_sha256: str | None
 
 
 class ManifestsBody(BaseModel):
@@ -145,7 +146,7 @@ class ReplayedBody(BaseModel):
     id: str
     context: str
     context_sha256: str
-    manifest_sha256: str
+    manifest_sha256: str | None
     verified: bool
     entries: list[dict[str, Any]]
 
@@ -165,9 +166,8 @@ class SelectionController(Controller):
     ) -> Response[ManifestBody]:
         """Select the memories that apply, record why, and return the text to inject."""
         made = await call.run(selections.create, project_id, data.repo, data.to_request())
-        body = _manifest(made.manifest)
         return Response(
-            body | {"context": made.context, "entries": _entries(made.manifest, made.places)},
+            _whole(made.manifest, made.context, made.places, call.access.principal_id),
             status_code=201,
         )
 
@@ -194,7 +194,7 @@ class SelectionController(Controller):
         found = await call.run(replay.find_of_run, project_id, repo, run_id, before, size)
         page = found[:size]
         body: Any = {
-            "items": [_manifest(m) for m in page],
+            "items": [_manifest(m, call.access.principal_id) for m in page],
             "next_cursor": (
                 pages.to_cursor((page[-1].manifest_id,)) if len(found) > size else None
             ),
@@ -211,9 +211,8 @@ class SelectionController(Controller):
     ) -> Response[ManifestBody]:
         """Return a manifest with its context as it can be rebuilt now."""
         again = await call.run(replay.run, project_id, repo, selection_id)
-        body = _manifest(again.manifest)
         return Response(
-            body | {"context": again.context, "entries": _entries(again.manifest, again.places)}
+            _whole(again.manifest, again.context, again.places, call.access.principal_id)
         )
 
     @post("/{selection_id:str}/replay", status_code=200, responses=refusals(*READ))
@@ -231,7 +230,11 @@ class SelectionController(Controller):
             "id": again.manifest.manifest_id,
             "context": again.context,
             "context_sha256": again.manifest.context_sha256,
-            "manifest_sha256": again.manifest.manifest_sha256,
+            "manifest_sha256": (
+                again.manifest.manifest_sha256
+                if again.manifest.principal_id == call.access.principal_id
+                else None
+            ),
             "verified": again.verified,
             "entries": [_place(place) for place in again.places],
         }
@@ -255,45 +258,59 @@ class SelectionController(Controller):
         )
 
 
-def _manifest(manifest: Manifest) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
-    free = _free(manifest)
-    record = json.loads(manifest.record)
+def _whole(manifest: Manifest, text: str, places: Iterable[Entry], caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
+    return _manifest(manifest, caller) | {
+        "context": text,
+        "entries": _entries(manifest, places, caller),
+    }
+
+
+def _manifest(manifest: Manifest, caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
+    record, free, own = _parts(manifest, caller)
     record["request"] |= {"branch": free["branch"], "paths": free["paths"]}
     return record | {
         "query": free["query"],
         "terms": free["terms"],
         "terms_dropped": free["terms_dropped"],
         "context_sha256": manifest.context_sha256,
-        "free_sha256": manifest.free_sha256,
-        "manifest_sha256": manifest.manifest_sha256,
+        "free_sha256": manifest.free_sha256 if own else None,
+        "manifest_sha256": manifest.manifest_sha256 if own else None,
     }
 
 
-def _free(manifest: Manifest) -> dict[str, Any]:
-    if manifest.free_text is None:
-        return {
-            "branch": None,
-            "paths": [],
-            "query": None,
-            "terms": [],
-            "terms_dropped": [],
-            "reasons": {},
-        }
-    free: dict[str, Any] = json.loads(manifest.free_text)
-    return free
+def _parts(manifest: Manifest, caller: str) -> tuple[dict[str, Any], Mapping[str, Any], bool]:
+    """Return record and free text as *caller* may read them, and whether they are its own."""
+    record: dict[str, Any] = json.loads(manifest.record)
+    free: Mapping[str, Any] = _NO_TEXT
+    if manifest.free_text is not None:
+        free = json.loads(manifest.free_text)
+    if manifest.principal_id == caller:
+        return record, free, True
+    return *for_others(record, free), False
 
 
-def _entries(manifest: Manifest, places: Iterable[Entry]) -> list[dict[str, Any]]:
-    reasons = _free(manifest)["reasons"]
+_NO_TEXT: Mapping[str, Any] = {
+    "branch": None,
+    "paths": [],
+    "query": None,
+    "terms": [],
+    "terms_dropped": [],
+    "reasons": {},
+}
+"""What is left of the free text once an entry that the manifest lists was deleted."""
+
+
+def _entries(manifest: Manifest, places: Iterable[Entry], caller: str) -> list[dict[str, Any]]:
+    record, free, _ = _parts(manifest, caller)
     return [
         entry
         | {
             "warnings": list(place.warnings),
-            "reasons": reasons.get(place.memory_id, []),
+            "reasons": free["reasons"].get(place.memory_id, []),
             "redacted": place.state is State.REDACTED,
             "withheld": place.state is State.WITHHELD,
         }
-        for entry, place in zip(json.loads(manifest.record)["entries"], places, strict=True)
+        for entry, place in zip(record["entries"], places, strict=True)
     ]
 
 

@@ -42,11 +42,13 @@ class Change:
         action: The word of the audit and of the revision.
         reason: The caller's reason, kept with the revision.
         editor: Who wrote the text; ``None`` leaves it with whom it was.
+        own: Whether it is a decision on the caller's own proposal: the audit says so.
     """
 
     action: str
     reason: str | None = None
     editor: str | None = None
+    own: bool = False
 
 
 def add(mutation: Mutation, memory: Memory, *, text_hash: str) -> None:

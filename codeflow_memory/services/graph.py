@@ -8,6 +8,7 @@ from codeflow_memory.domain.graph import MEMORY
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import listing
+from codeflow_memory.services.memories import UNRESOLVED
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import graph, memories
 from codeflow_memory.storage.engine import Transaction
@@ -91,7 +92,7 @@ def draw(
 
 
 def _stands(reach: Reach, row: Light) -> bool:
-    return listing.visible(reach, row) and row.status in {Status.ACCEPTED, Status.PROPOSED}
+    return listing.visible(reach, row) and row.status not in UNRESOLVED
 
 
 def _all(

@@ -298,6 +298,10 @@ def view(tx: Transaction, reach: Reach, memory: Memory) -> View:
     )
 
 
+UNRESOLVED = frozenset({Status.OUTDATED, Status.SUPERSEDED, Status.DELETED})
+"""What no longer stands: a pair that names it is not resolved."""
+
+
 def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bool, ...]:
     """Tell for each pair whether it is current and stands; hidden and stale look alike."""
     if not pairs:
@@ -305,7 +309,7 @@ def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bo
     standing = {
         Pair(s.memory.memory_id, s.memory.revision)
         for s in memories.find_all(tx, reach.scopes, {p.memory_id for p in pairs})
-        if reach.sees(s.memory) and s.memory.status in {Status.ACCEPTED, Status.PROPOSED}
+        if reach.sees(s.memory) and s.memory.status not in UNRESOLVED
     }
     return tuple(pair in standing for pair in pairs)
 

@@ -54,9 +54,13 @@ def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:
         raise ForbiddenError("a private entry is published by its owner")
     content = _checked(tx, reach, source)
     project = projects.get(tx, source.repository_id, source.project_id)
+    paths = tuple(p for p in content.paths if _inside(project, p))
+    if content.paths and not paths:
+        # Without any path it would apply to the whole project: wider than its author meant it.
+        raise PublicationRefusedError("paths", "all of its paths lie outside the project")
     public = replace(
         content,
-        paths=tuple(p for p in content.paths if _inside(project, p)),
+        paths=paths,
         sources=_public_sources(project, content),
         derived_from=(_pair(source),),
     )

@@ -38,18 +38,6 @@ class Replay:
     verified: bool
 
 
-def get(
-    store: Store, access: Access, project_id: str, repo: str | None, manifest_id: str
-) -> tuple[Manifest, Replay]:
-    """Return a manifest with its context as it can be rebuilt now.
-
-    Raises:
-        NotFoundError: No such manifest for the caller.
-    """
-    again = run(store, access, project_id, repo, manifest_id)
-    return again.manifest, again
-
-
 def run(
     store: Store, access: Access, project_id: str, repo: str | None, manifest_id: str
 ) -> Replay:
@@ -121,7 +109,7 @@ def _sees(tx: Transaction, reach: Reach, project: Project, manifest: Manifest) -
     access = reach.access
     if manifest.principal_id == access.principal_id:
         return True
-    if not (access.decides and access.may(Role.REVIEWER, project.repository_id)):
+    if not access.may(Role.REVIEWER, project.repository_id):
         return False
     record = json.loads(manifest.record)
     listed = {e["memory_id"] for e in (*record["entries"], *record["omitted"])}

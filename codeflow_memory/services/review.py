@@ -77,7 +77,7 @@ def carry_out(
     memory = stored.memory
     own = _may_decide(mutation, stored, decision.action)
     if decision.action is Action.SUPERSEDE:
-        return _supersede(mutation, reach, stored, decision)
+        return _supersede(mutation, reach, stored, decision, own=own)
     target = move(decision.action, memory.status)
     if target is None:
         return memory
@@ -96,7 +96,7 @@ def carry_out(
             self_approved=decision.action is not Action.RETURN and (own or memory.self_approved),
             review_reason="returned" if decision.action is Action.RETURN else None,
         ),
-        entries.Change(str(decision.action), reason=decision.reason),
+        entries.Change(str(decision.action), reason=decision.reason, own=own),
     )
 
 
@@ -193,7 +193,9 @@ def _record(mutation: Mutation, memory: Memory, decision: Decision, *, own: bool
     )
 
 
-def _supersede(mutation: Mutation, reach: Reach, stored: Stored, decision: Decision) -> Memory:
+def _supersede(
+    mutation: Mutation, reach: Reach, stored: Stored, decision: Decision, *, own: bool
+) -> Memory:
     successor_id = decision.superseded_by
     if successor_id is None or successor_id == stored.memory.memory_id:
         raise InvalidRequestError.at("/superseded_by", "required, another memory's id")
@@ -204,7 +206,7 @@ def _supersede(mutation: Mutation, reach: Reach, stored: Stored, decision: Decis
         or successor.memory.status is not Status.ACCEPTED
     ):
         raise InvalidRequestError.at("/superseded_by", "no accepted memory of this collection")
-    return succession.link(mutation, stored, successor_id, decision.reason)
+    return succession.link(mutation, stored, successor_id, reason=decision.reason, own=own)
 
 
 def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
@@ -227,9 +229,10 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
         action is Action.RESTORE and _unreviewed(mutation, memory)
     )
     own = undecided and access.principal_id in {memory.author, stored.editor}
-    if own and action in {Action.APPROVE, Action.REJECT, Action.RESTORE}:
+    if own:
         repository = repositories.get(mutation.tx, memory.repository_id)
-        if not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
+        team = memory.collection is Collection.TEAM
+        if team or not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
             raise ForbiddenError("one's own proposal is decided by somebody else")
     return own
 

@@ -8,7 +8,7 @@ from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Memory, Pair, Status
 from codeflow_memory.services import entries
 from codeflow_memory.services.mutation import Mutation
-from codeflow_memory.storage import memories
+from codeflow_memory.storage import memories, revisions
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.memories import Stored
 
@@ -40,18 +40,26 @@ def supersede_old(mutation: Mutation, reach: Reach, memory: Memory) -> None:
     old = memory.supersedes
     if old is None:
         return
-    stored = memories.find(mutation.tx, reach.scopes, old.memory_id)
-    if stored is not None and stored.memory.superseded_by == memory.memory_id:
-        # It was accepted before and went back to review; its predecessor stayed superseded.
+    if revisions.times_accepted(mutation.tx, memory.repository_id, memory.memory_id) > 1:
+        # It took that place when it was first accepted; what became of the old one since, and was
+        # decided by somebody, is not decided again.
         return
+    stored = memories.find(mutation.tx, reach.scopes, old.memory_id)
     current = 0 if stored is None else stored.memory.revision
     if stored is None or current != old.revision:
         raise RevisionConflictError(old.memory_id, expected=old.revision, current=current)
     link(mutation, stored, memory.memory_id)
 
 
-def link(mutation: Mutation, stored: Stored, successor: str, reason: str | None = None) -> Memory:
-    """Mark an entry superseded by *successor*.
+def link(
+    mutation: Mutation,
+    stored: Stored,
+    successor: str,
+    *,
+    reason: str | None = None,
+    own: bool = False,
+) -> Memory:
+    """Mark an entry superseded by *successor*; *own* marks a decision on one's own proposal.
 
     Raises:
         IllegalTransitionError: Its status does not allow it.
@@ -62,6 +70,11 @@ def link(mutation: Mutation, stored: Stored, successor: str, reason: str | None 
     return entries.change(
         mutation,
         stored,
-        replace(stored.memory, status=target, superseded_by=successor),
-        entries.Change("supersede", reason=reason),
+        replace(
+            stored.memory,
+            status=target,
+            superseded_by=successor,
+            self_approved=own or stored.memory.self_approved,
+        ),
+        entries.Change("supersede", reason=reason, own=own),
     )

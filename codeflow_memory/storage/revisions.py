@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from codeflow_memory.domain.memory import Content, Memory, Pair, Status
 from codeflow_memory.storage import contents
@@ -134,6 +135,22 @@ def was_accepted(tx: Transaction, repository_id: str, memory_id: str, content_sh
         },
     )
     return row is not None
+
+
+def times_accepted(tx: Transaction, repository_id: str, memory_id: str) -> int:
+    """Count how often a memory came into service: its moves to ``accepted``."""
+    rows = tx.rows(
+        """
+        SELECT status
+          FROM memory_revisions
+         WHERE repository_id = :repository_id
+           AND memory_id = :memory_id
+         ORDER BY revision
+        """,
+        {"repository_id": repository_id, "memory_id": memory_id},
+    )
+    statuses = [None, *(row[0] for row in rows)]
+    return sum(a != b == Status.ACCEPTED for a, b in pairwise(statuses))
 
 
 def erase(tx: Transaction, repository_id: str, memory_id: str, reason_codes: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from codeflow_memory.domain.manifest import seal, sha256, whole
+from codeflow_memory.domain.manifest import for_others, seal, sha256, whole
 
 RECORD = {"id": "sel_1", "created_at": "now", "entries": [{"memory_id": "mem_1", "score": 1.5}]}
 FREE = {"query": "walrus", "terms": ["walrus"], "reasons": {}}
@@ -40,3 +40,38 @@ def test_the_whole_verifies_without_the_free_text():
 
     assert whole(RECORD, hashes.free, hashes.context) == hashes.manifest
     assert hashes.context == hashlib.sha256(b"text").hexdigest() == sha256("text")
+
+
+WHOLE = {
+    "id": "sel_1",
+    "filters": {"removed": {"path": 3}, "branch": "known"},
+    "entries": [{"memory_id": "mem_a", "score": 2.5}],
+    "omitted": [{"memory_id": "mem_b", "reason": "entries", "score": 1.5, "channels": {}}],
+    "truncated": {"seeds": True},
+}
+
+
+def reasons(seed, entity):
+    hops = [{"type": "derived_from", "entity": entity}, {"type": "cites", "entity": "a.py"}]
+    return {"type": "connection", "seed": seed, "boost": 0.3, "hops": hops}
+
+
+def test_others_read_no_number_that_rests_on_what_the_caller_alone_saw():
+    term = {"type": "term", "term": "walrus", "fields": ["body"]}
+    free = {"query": "walrus", "reasons": {"mem_a": [term, reasons("mem_b", "mem_a")]}}
+
+    record, text = for_others(WHOLE, free)
+
+    assert record["entries"] == [{"memory_id": "mem_a", "score": None}]
+    assert record["omitted"] == [{"memory_id": "mem_b", "reason": "entries"}]
+    assert (record["filters"], record["truncated"]) == ({"branch": "known"}, {})
+    kept = [{k: v for k, v in reasons("mem_b", "mem_a").items() if k != "boost"}]
+    assert text["reasons"] == {"mem_a": [term, *kept]}
+    assert WHOLE["entries"][0]["score"] == 2.5
+
+
+@pytest.mark.parametrize(("seed", "entity"), [("mem_hidden", "mem_a"), ("mem_b", "mem_hidden")])
+def test_a_connection_over_what_is_not_listed_is_left_out(seed, entity):
+    _, text = for_others(WHOLE, {"reasons": {"mem_a": [reasons(seed, entity)]}})
+
+    assert text["reasons"] == {"mem_a": []}

@@ -24,13 +24,12 @@ def listed(world, caller, project, run_id=None, before=None, limit=100):
     return [manifest.manifest_id for manifest in found]
 
 
-@pytest.mark.parametrize("who", ["abe", "reader", "ops", "agent", "elsewhere"])
+@pytest.mark.parametrize("who", ["abe", "reader", "ops", "elsewhere"])
 def test_anothers_manifest_is_like_one_that_is_not_there(world, cast, project, who):
     world.accept(cast.ann, cast.bob, project, body="a walrus")
     made = world.select(cast.ann, project, query="walrus")
     others = {
         "ops": lambda: world.person("ops", Role.OPERATOR),
-        "agent": lambda: world.person("robo", Role.REVIEWER, kind="agent"),
         "elsewhere": lambda: world.person(
             "eve", Role.REVIEWER, repo=world.repository().repository.repository_id
         ),

@@ -229,7 +229,10 @@ def test_to_restore_what_was_never_accepted_is_to_approve_it(world, cast, projec
         world.settings(project, required_approvals=1)
         facts = {"superseded_by": world.accept(cast.ann, cast.bea, project).memory_id}
         world.settings(project, required_approvals=2)
-    own = world.decide(cast.bob, world.propose(cast.bob, project), way_out, **facts)
+    proposal = world.propose(cast.bob, project)
+    with pytest.raises(ForbiddenError, match="somebody else"):
+        world.decide(cast.bob, proposal, way_out, **facts)
+    own = world.decide(cast.max, proposal, way_out, **facts)
 
     with pytest.raises(ForbiddenError, match="somebody else"):
         world.decide(cast.bob, own, "restore")
@@ -432,3 +435,28 @@ def test_a_return_withdraws_what_was_decided(world, cast, project):
     ] == [True]
     assert memory.content is not None
     assert memory.content.sensitivity is Sensitivity.NORMAL
+
+
+def test_a_predecessor_that_moved_on_does_not_hold_its_successor_back(world, cast, project):
+    old = world.accept(cast.ann, cast.bob, project)
+    pair = {"memory_id": old.memory_id, "revision": old.revision}
+    new = world.accept(cast.abe, cast.bob, project, supersedes=pair)
+    back = world.decide(cast.bob, new, "return")
+    restored = world.decide(cast.bob, world.get(cast.bob, old).memory, "restore")
+
+    again = world.decide(cast.bob, back, "approve")
+
+    assert again.status is Status.ACCEPTED
+    assert world.get(cast.bob, old).memory.revision == restored.revision
+
+
+def test_the_author_of_a_team_entry_never_decides_it_even_where_own_approval_is_on(
+    world, cast, project
+):
+    world.settings(project, allow_own_approval=True)
+    team = world.team("red", cast.ann)
+    ann = world.again(cast.ann)
+    held = world.propose(ann, project, collection="team", team_id=team, sensitivity="sensitive")
+
+    with pytest.raises(ForbiddenError, match="somebody else"):
+        world.decide(ann, held, "approve")

@@ -23,7 +23,7 @@ from .worlds.channels import CHANNELS, Known
 from .worlds.scripts import SETTINGS, Setting, fill
 
 PAIRS = 5_000
-STIR_EVERY = 8
+STIR_EVERY = 12
 """Requests between two hidden changes."""
 
 

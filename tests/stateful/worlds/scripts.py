@@ -113,7 +113,7 @@ def sign_in(world: World, name: str, role: str, kind: str = "user") -> None:
     asked = {"principal": name, "kind": kind, "role": role, "repository": "shop"}
     made = world.post("owner", "/api/admin/tokens", asked)
     world.tokens[name] = made["token"]
-    world.ids[f"p-{name}"], world.ids[f"t-{name}"] = made["principal_id"], made["id"]
+    world.ids[f"p-{name}"], world.ids[f"t-{name}"] = made["principal"], made["id"]
 
 
 def others(world: World) -> Iterator[None]:
