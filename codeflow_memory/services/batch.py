@@ -9,7 +9,7 @@ from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import anchors, deletion, memories, ownership, publication, review
 from codeflow_memory.services.anchors import Anchors
-from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.mutation import Mutation, Operation, Work, mutate
 from codeflow_memory.services.review import Decision
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage.engine import Transaction
@@ -142,27 +142,46 @@ def _together(
 ) -> tuple[list[Result], bool]:
     known = [_ask_git_safely(store, access, step) for step in steps]
 
+    def trial(mutation: Mutation) -> Receipt:
+        mutation.trial = True
+        raise _Undone(_attempts(mutation, steps, known))
+
     def work(mutation: Mutation) -> Receipt:
-        results = []
-        for step, about in zip(steps, known, strict=True):
-            if isinstance(about, CodeflowError):
-                results.append(Result(step.memory_id, error=about))
-                continue
-            try:
-                with mutation.tx.attempt():
-                    results.append(_apply(mutation, step, about))
-            except CodeflowError as error:
-                results.append(Result(step.memory_id, error=error))
-        if dry_run or any(r.error is not None for r in results):
+        results = _attempts(mutation, steps, known)
+        if any(r.error is not None for r in results):
             raise _Undone(results)
         done: list[object] = [[r.memory_id, r.revision, r.status] for r in results]
         return Receipt("batch", "", 0, {"results": done})
 
-    try:
-        needs_room = _needs_room(steps)
-        return mutate(store, access, operation, work, _render_all, needs_room=needs_room), True
-    except _Undone as undone:
-        return undone.results, dry_run
+    def ask(how: Work) -> tuple[list[Result], bool]:
+        try:
+            room = _needs_room(steps)
+            return mutate(store, access, operation, how, _render_all, needs_room=room), True
+        except _Undone as undone:
+            return undone.results, False
+
+    # What is refused must leave no trace, not even outside the database: it is tried first.
+    results, applied = ask(trial)
+    if applied or dry_run or any(r.error is not None for r in results):
+        return results, applied or dry_run
+    return ask(work)
+
+
+def _attempts(
+    mutation: Mutation, steps: Sequence[Step], known: Sequence[_FromGit | CodeflowError]
+) -> list[Result]:
+    """Carry out each step that can be; a refused one leaves nothing behind."""
+    results = []
+    for step, about in zip(steps, known, strict=True):
+        if isinstance(about, CodeflowError):
+            results.append(Result(step.memory_id, error=about))
+            continue
+        try:
+            with mutation.tx.attempt():
+                results.append(_apply(mutation, step, about))
+        except CodeflowError as error:
+            results.append(Result(step.memory_id, error=error))
+    return results
 
 
 def _render_all(_tx: Transaction, _access: Access, receipt: Receipt) -> list[Result]:

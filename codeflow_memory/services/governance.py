@@ -20,6 +20,7 @@ from codeflow_memory.domain.memory import (
 )
 from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.secrets import redact_content
+from codeflow_memory.services import likeness
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories
@@ -108,6 +109,7 @@ def govern(
     ``secret`` or ``sensitive``                    proposed, with the reason
     a scanner's finding                            proposed, ``flagged:<rules>``
     a background origin, an import, a repository   proposed
+    nearly equal to an entry that the caller sees  proposed, ``similar:<id>`` (an agent's)
     otherwise                                      accepted
     =============================================  =================================
 
@@ -128,6 +130,8 @@ def govern(
         _check_rejected(mutation, reach, prepared, scope_id)
     trust = _trust(mutation.tx, reach, access.origin, prepared.candidate.content.derived_from)
     status, reason = _route(access, prepared)
+    if duplicate is None and reason is None and standing_hash is None:
+        status, reason = _held_back(mutation, reach, prepared, scope_id, status)
     return Ruling(status, trust, reason, duplicate)
 
 
@@ -142,6 +146,18 @@ def _route(access: Access, prepared: Prepared) -> tuple[Status, str | None]:
     if access.origin not in _EXPLICIT:
         return Status.PROPOSED, f"origin:{access.origin}"
     return Status.ACCEPTED, None
+
+
+def _held_back(
+    mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int, status: Status
+) -> tuple[Status, str | None]:
+    """Send what nearly repeats another entry to review; what a person writes for itself stays."""
+    candidate = prepared.candidate
+    by_person = mutation.access.origin is Origin.USER
+    if candidate.supersedes is not None or (status is Status.ACCEPTED and by_person):
+        return status, None
+    near = likeness.nearest(mutation.store, mutation.tx, reach, scope_id, candidate.content)
+    return (status, None) if near is None else (Status.PROPOSED, f"similar:{near.memory_id}")
 
 
 def _duplicate(tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int) -> Memory | None:

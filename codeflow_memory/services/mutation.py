@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from codeflow_memory.domain.access import Access
@@ -38,7 +38,7 @@ class Mutation:
     """The state of one running mutation.
 
     ``access`` is the caller as it stands inside the transaction; ``at`` never steps back behind an
-    earlier mutation of the tenant.
+    earlier mutation of the tenant. A ``trial`` is undone whatever comes of it.
     """
 
     store: Store
@@ -47,16 +47,15 @@ class Mutation:
     operation_id: str
     batch_id: str
     at: int
-    _entries: int = field(default=0)
+    trial: bool = False
 
     def record(self, action: str, item: str, **facts: object) -> None:
         """Append an audit row; *facts* are fields of `audit.Entry`.
 
         A row with a scope says that a record changes: then an import becomes final.
         """
-        if facts.get("scope_id") is not None:
+        if facts.get("scope_id") is not None and not self.trial:
             self.store.guard.within(self.tx)
-        self._entries += 1
         entry = audit.Entry(
             at=self.at,
             principal_id=self.access.principal_id,

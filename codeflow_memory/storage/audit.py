@@ -86,16 +86,19 @@ def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
     """
     head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
     assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
-    expected, previous = 1, ""
+    expected, previous, latest = 1, "", 0
     for epoch, values, stored_previous, stored in _rows(tx):
         sequence = values["sequence"]
         if sequence != expected:
             return expected, "the row is missing"
         if stored_previous != previous:
             return expected, "the row does not follow the one before it"
+        if not latest <= epoch <= head[2]:
+            # Else a row could be changed under the name of an epoch whose key is gone.
+            return expected, "the row was changed"
         if epoch == head[2] and sign(epoch, previous, canonical_json(values)) != stored:
             return expected, "the row was changed"
-        expected, previous = expected + 1, stored
+        expected, previous, latest = expected + 1, stored, epoch
     if (expected - 1, previous) != (head[0], head[1]):
         return expected, "rows at the end are missing"
     return None

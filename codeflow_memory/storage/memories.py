@@ -288,6 +288,22 @@ def light_of(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
     return [_light(row) for row in rows]
 
 
+def newest_proposals(tx: Transaction, scope_id: int, limit: int) -> list[str]:
+    """List the ids of a scope's proposals, the newest change first, then by id."""
+    rows = tx.rows(
+        """
+        SELECT memory_id
+          FROM memories
+         WHERE scope_id = :scope_id
+           AND status = 'proposed'
+         ORDER BY updated_at DESC, memory_id
+         LIMIT :limit
+        """,
+        {"scope_id": scope_id, "limit": limit},
+    )
+    return [row[0] for row in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """What is shown and read of an entry besides its facts."""

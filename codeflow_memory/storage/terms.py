@@ -100,3 +100,20 @@ def _postings(tx: Transaction, scope_id: int, term: str, form: Form) -> list[Pos
         """,
         {"scope_id": scope_id, "term": term, "form": form.value},
     )
+
+
+def holders(tx: Transaction, scope_id: int, term: str, limit: int) -> list[str]:
+    """List the first *limit* memories of a scope that have exactly *term*, by id."""
+    rows = tx.rows(
+        """
+        SELECT memory_id
+          FROM memory_terms
+         WHERE scope_id = :scope_id
+           AND term = :term
+           AND form = 'exact'
+         ORDER BY memory_id
+         LIMIT :limit
+        """,
+        {"scope_id": scope_id, "term": term, "limit": limit},
+    )
+    return [row[0] for row in rows]

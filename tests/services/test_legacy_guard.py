@@ -6,11 +6,14 @@ import pytest
 
 from codeflow_memory.domain.access import Origin, Role
 from codeflow_memory.domain.errors import ImportConflictError, NotFoundError
+from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import legacy_import, memories, tokens
+from codeflow_memory.services import batch, legacy_import, memories, tokens
+from codeflow_memory.services.batch import Step
 from codeflow_memory.services.legacy_guard import LegacyGuard, guard_of
 from codeflow_memory.services.legacy_import import COPY
 from codeflow_memory.services.mutation import Operation
+from codeflow_memory.services.review import Decision
 from codeflow_memory.services.store import NoGuard
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
@@ -152,6 +155,26 @@ def test_a_refused_change_keeps_the_copy(home, imported):
         memories.revise(imported, owner_of(imported), "mem_absent0000", {"title": "x"}, 1, NEW)
 
     assert copies(home) == before
+
+
+@pytest.mark.parametrize(("dry_run", "ids"), [(True, [ID]), (False, [ID, "mem_absent0000"])])
+def test_a_batch_that_keeps_nothing_keeps_the_copy(home, imported, dry_run, ids):
+    before = copies(home)
+    steps = [Step("outdate", memory_id, 1, Decision(Action.OUTDATE)) for memory_id in ids]
+
+    batch.run(imported, owner_of(imported), steps, NEW, dry_run=dry_run, atomic=not dry_run)
+
+    assert copies(home) == before
+    assert state_of(imported) is State.RENAMED
+
+
+def test_a_batch_that_applies_whole_is_final(home, imported):
+    step = Step("outdate", ID, 1, Decision(Action.OUTDATE))
+
+    _, applied = batch.run(imported, owner_of(imported), [step], NEW, dry_run=False, atomic=True)
+
+    assert applied
+    assert copies(home) == []
 
 
 def test_a_copy_put_there_after_the_import_was_final_stays(home, imported):

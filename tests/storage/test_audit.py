@@ -74,15 +74,35 @@ def test_two_rows_that_changed_places_show(tx):
     assert audit.first_fault(tx, sign) is not None
 
 
-def test_another_key_or_epoch_verifies_nothing(tx):
+def test_another_key_verifies_nothing(tx):
     fill(tx)
 
     assert audit.first_fault(tx, lambda e, p, t: sign(e, p, f"other {t}")) == (
         1,
         "the row was changed",
     )
+
+
+def test_rows_of_an_earlier_epoch_are_checked_for_their_order_alone(tx):
+    fill(tx)
     tx.execute("UPDATE store SET audit_epoch = 2")
-    assert audit.first_fault(tx, sign) == (1, "the row was changed")
+    later = Entry(7, "prn_1", "user", "bat_2", "create", "mem_7")
+    audit.append(tx, later, lambda e, p, t: sign(e, p, f"new {t}"))
+
+    assert audit.first_fault(tx, lambda e, p, t: sign(e, p, f"new {t}")) is None
+    tx.execute("DELETE FROM audit WHERE sequence = 2")
+    assert audit.first_fault(tx, lambda e, p, t: sign(e, p, f"new {t}")) == (
+        2,
+        "the row is missing",
+    )
+
+
+@pytest.mark.parametrize("epoch", [0, 2])
+def test_a_row_is_not_changed_under_the_name_of_another_epoch(tx, epoch):
+    fill(tx)
+    tx.execute("UPDATE audit SET item = 'x', epoch = :epoch WHERE sequence = 3", {"epoch": epoch})
+
+    assert audit.first_fault(tx, sign) == (3, "the row was changed")
 
 
 def test_a_chain_longer_than_a_page_is_followed(tx, monkeypatch):

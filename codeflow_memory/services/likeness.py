@@ -1,0 +1,57 @@
+"""Likeness: an entry of the same audience that says nearly the same (03 §1.5).
+
+Comparing a text with 5,000 others takes 60 ms, so only likely ones are compared: accepted entries
+that share most of its longest words, and the newest proposals, which are not in the index.
+"""
+
+from collections import Counter
+
+from codeflow_memory.domain.access import Reach
+from codeflow_memory.domain.duplicates import NEAR, family, overlap, trigrams
+from codeflow_memory.domain.memory import Content, Memory
+from codeflow_memory.domain.terms import Form, document_terms
+from codeflow_memory.services.store import Store
+from codeflow_memory.storage import memories, terms
+from codeflow_memory.storage.engine import Transaction
+
+_WORDS = 12
+"""Words that are looked up; long ones are rare ones."""
+
+_HOLDERS = 200
+"""Entries read for each word."""
+
+_CANDIDATES = 20
+"""Texts that are compared, of the accepted entries and of the proposals each."""
+
+
+def nearest(
+    store: Store, tx: Transaction, reach: Reach, scope_id: int, content: Content
+) -> Memory | None:
+    """Return the most similar entry that the caller sees, from `NEAR` on; equal scores by id."""
+    if family(content.kind) is None:
+        return None
+    ids = [*_sharing(store, tx, scope_id, content), *_newest(tx, scope_id)]
+    own = trigrams(f"{content.title}\n{content.body}")
+    scored = [
+        (-overlap(own, trigrams(f"{text.title}\n{text.body}")), memory_id)
+        for memory_id, text in memories.texts(tx, [scope_id], ids).items()
+    ]
+    near = [memory_id for score, memory_id in sorted(scored) if -score >= NEAR]
+    found = {s.memory.memory_id: s.memory for s in memories.find_all(tx, [scope_id], near)}
+    seen = (found[memory_id] for memory_id in near if reach.sees(found[memory_id]))
+    return next(seen, None)
+
+
+def _sharing(store: Store, tx: Transaction, scope_id: int, content: Content) -> list[str]:
+    """List the accepted entries that share most of the longest words, the most words first."""
+    whole = document_terms(content.title, (), content.body, store.words, store.stems)
+    words = sorted({term for term, form in whole if form is Form.EXACT}, key=lambda w: (-len(w), w))
+    shared: Counter[str] = Counter()
+    for word in words[:_WORDS]:
+        shared.update(terms.holders(tx, scope_id, word, _HOLDERS))
+    ranked = sorted(shared.items(), key=lambda item: (-item[1], item[0]))
+    return [memory_id for memory_id, _ in ranked[:_CANDIDATES]]
+
+
+def _newest(tx: Transaction, scope_id: int) -> list[str]:
+    return memories.newest_proposals(tx, scope_id, _CANDIDATES)
