@@ -77,6 +77,8 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """
     named = environment.get("CODEFLOW_CONFIG")
     path = Path(named) if named else home / FILE
+    if path.exists() and not path.is_file():
+        raise InvalidRequestError.at(path.name, "is no regular file")
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:

@@ -45,7 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     from codeflow_memory.cli.commands import root  # noqa: PLC0415 - its errors are told below
 
-    arguments = None if argv is None else list(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for argument in arguments:
+        if any("\udc80" <= letter <= "\udcff" for letter in argument):
+            # Bytes of the shell that are no UTF-8 arrive so, and no file or answer could hold them.
+            raise click.UsageError("arguments must be UTF-8 text")
     result = root.main(arguments, prog_name=PROGRAM, standalone_mode=False)
     sys.stdout.flush()
     return result if isinstance(result, int) else exits.OK

@@ -17,11 +17,12 @@ from codeflow_memory.cli import stores
 from codeflow_memory.cli.context import SERVER, TOKEN, Context
 from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
-from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.domain.errors import StoreUnusableError, UnauthenticatedError
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
 from codeflow_memory.settings import load
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.engine import APPLICATION_ID, Engine
 from codeflow_memory.storage.home import LOCAL, Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
 
@@ -124,7 +125,7 @@ def first_token(home: Home, store: Store) -> str | None:
     """Make the first owner's token where the home keeps none that can work; return a new one."""
     path = home.path / TOKEN
     kept = path.read_text("ascii", "replace").strip() if path.is_file() else ""
-    if parse_token(kept) is not None:
+    if _works(store, kept):
         return None
     text = stores.owner_token(store)
     temporary = path.with_name(f".{TOKEN}.{os.getpid()}")
@@ -132,6 +133,18 @@ def first_token(home: Home, store: Store) -> str | None:
     temporary.replace(path)
     sync_folder(home.path)
     return text
+
+
+def _works(store: Store, kept: str) -> bool:
+    """Tell whether a kept token names a caller: after a move under another key none does."""
+    parts = parse_token(kept)
+    if parts is None or parts.tenant != store.tenant:
+        return False
+    try:
+        accesses.authenticate(store, parts.token_id, parts.secret)
+    except UnauthenticatedError:
+        return False
+    return True
 
 
 def _migrate(home: Home) -> None:
@@ -156,10 +169,12 @@ def _sweep(home: Home) -> None:
 
 def _is_older(home: Home, slug: str) -> bool:
     path = home.database(slug)
-    with path.open("rb") as file:
-        # Where SQLite keeps user_version; opening every tenant would cost each its schema.
-        version = int.from_bytes(file.read(64)[60:64], "big")
-    return version < newest_version() and Engine(path).versions()[1] < newest_version()
+    try:
+        application, version = Engine(path).header()
+    except StoreUnusableError:
+        # Refused when somebody asks for this tenant; it does not keep the others from being served.
+        return False
+    return application == APPLICATION_ID and version < newest_version()
 
 
 def _address(host: str) -> str:

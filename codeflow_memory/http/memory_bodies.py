@@ -1,10 +1,12 @@
 """The wire format of memories: what requests carry and what answers hold."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status, describe
+from codeflow_memory.domain.secrets import redact
+from codeflow_memory.domain.text import hidden
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services.listing import Filter
 from codeflow_memory.services.memories import View
@@ -13,6 +15,17 @@ from codeflow_memory.storage.revisions import Revision
 
 _ID = "mem_01KABCDEFGHJKMNPQRSTVWXYZ0"
 _TIME = "2026-03-01T08:00:00.000000Z"
+
+
+def _checked(text: str) -> str:
+    found = hidden(text, multiline=True)
+    if found:
+        raise ValueError(f"must not contain {found[0].name} (at offset {found[0].offset})")
+    return redact(text)[0]
+
+
+Prose = Annotated[str, AfterValidator(_checked)]
+"""What a person adds in words: hidden characters are refused, secrets replaced, as in entries."""
 
 
 class Input(BaseModel):
@@ -64,28 +77,28 @@ class DraftBody(ContentBody):
 class DecisionBody(Input):
     """What goes with a decision."""
 
-    comment: str | None = Field(None, max_length=4096)
-    reason: str | None = Field(None, max_length=200, examples=["outdated"])
+    comment: Prose | None = Field(None, max_length=4096)
+    reason: Prose | None = Field(None, max_length=200, examples=["outdated"])
     superseded_by: str | None = Field(None, max_length=200)
 
 
 class PublishBody(Input):
     """What goes with a publication."""
 
-    note: str | None = Field(None, max_length=4096)
+    note: Prose | None = Field(None, max_length=4096)
 
 
 class DeleteBody(Input):
     """What goes with a deletion."""
 
-    reason: str | None = Field(None, max_length=200, examples=["wrong"])
+    reason: Prose | None = Field(None, max_length=200, examples=["wrong"])
 
 
 class FeedbackBody(Input):
     """Whether a memory helped."""
 
     helpful: bool
-    note: str | None = Field(None, max_length=4096)
+    note: Prose | None = Field(None, max_length=4096)
     selection_id: str | None = Field(None, max_length=200)
 
 

@@ -73,13 +73,20 @@ def describe(error: CodeflowError) -> Problem:
         "type": URN + error.code,
         "title": status.phrase,
         "status": status.value,
-        "detail": str(error),
+        "detail": _sentence(error),
         "code": error.code,
     }
     members |= {name: value for name, value in error.facts.items() if name not in members}
     # A lone surrogate that a sentence quotes becomes "?": it has no encoding in UTF-8.
     body = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return Problem(status.value, _headers(error), body)
+
+
+def _sentence(error: CodeflowError) -> str:
+    """Return what a client is told; which file it is stays with the operator."""
+    if isinstance(error, errors.StoreUnusableError):
+        return "what is stored cannot be used as it is; the operator's doctor says why"
+    return str(error)
 
 
 def problem(error: CodeflowError) -> Response[bytes]:

@@ -15,11 +15,12 @@ from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.manifest import for_others
 from codeflow_memory.domain.memory import Kind
+from codeflow_memory.domain.secrets import redact
 from codeflow_memory.domain.sources import check_path, is_commit
 from codeflow_memory.domain.text import normalise
 from codeflow_memory.http.caller import Call, Change
 from codeflow_memory.http.memories import READ, WRITE, Repo, standing_response
-from codeflow_memory.http.memory_bodies import Input, StandingBody
+from codeflow_memory.http.memory_bodies import Input, Prose, StandingBody
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.pagination import Listing, parse_limit
 from codeflow_memory.services import outcomes, replay, selections
@@ -69,7 +70,7 @@ class SelectionRequestBody(Input):
         if faults:
             raise InvalidRequestError(faults)
         return Request(
-            query=self.query,
+            query=redact(self.query)[0],
             literal=self.match == "literal",
             branch=None if self.branch is None else normalise(self.branch),
             head=self.head,
@@ -90,7 +91,7 @@ class OutcomeBody(Input):
 
     memory_id: str = Field(max_length=200)
     helpful: bool
-    note: str | None = Field(None, max_length=4096)
+    note: Prose | None = Field(None, max_length=4096)
 
 
 class ManifestEntryBody(BaseModel):

@@ -39,7 +39,7 @@ def delete(
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
         stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
         stone = erase(mutation, stored, reason)
-        return Receipt("delete", memory_id, stone.revision, {})
+        return memories.receipt_of(mutation, "delete", stone)
 
     return mutate(store, access, operation, work, memories.render, needs_room=False)
 

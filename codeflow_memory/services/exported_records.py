@@ -4,8 +4,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.memory import Content, Memory, Pair, canonical_json
 from codeflow_memory.domain.times import to_rfc3339
+from codeflow_memory.services import memories as entries_read
 from codeflow_memory.storage import approvals, citations, feedback, memories, revisions
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.memories import Stored
@@ -17,7 +19,11 @@ _CHUNK = 250
 
 
 def of_memories(
-    tx: Transaction, where: Iterable[tuple[int, str]], *, whole: bool
+    tx: Transaction,
+    where: Iterable[tuple[int, str]],
+    *,
+    whole: bool,
+    reach: Reach | None = None,
 ) -> Iterator[Record]:
     """Yield the record of each memory ``(scope_id, memory_id)``.
 
@@ -25,17 +31,19 @@ def of_memories(
         tx: A transaction.
         where: Entries of any scopes; the caller may see them.
         whole: Also what others than its readers said of it: judgements with their authors.
+        reach: The text of a revision that its caller may not read is left out; ``None``: none is.
     """
     for scope_id, group in groupby(sorted(where), key=lambda pair: pair[0]):
         ids = [memory_id for _, memory_id in group]
         for start in range(0, len(ids), _CHUNK):
             for stored in memories.find_all(tx, [scope_id], ids[start : start + _CHUNK]):
-                yield of_memory(tx, stored, whole=whole)
+                yield of_memory(tx, stored, whole=whole, reach=reach)
 
 
-def of_memory(tx: Transaction, stored: Stored, *, whole: bool) -> Record:
+def of_memory(tx: Transaction, stored: Stored, *, whole: bool, reach: Reach | None) -> Record:
     """Return the record of one memory; see `of_memories`."""
     memory = stored.memory
+    closed = set() if reach is None else _closed(tx, reach, memory)
     where = memory.repository_id, memory.memory_id
     return {
         "record": "memory",
@@ -52,8 +60,8 @@ def of_memory(tx: Transaction, stored: Stored, *, whole: bool) -> Record:
                 "at": to_rfc3339(r.at),
                 "operation_id": r.operation_id,
                 "reason": r.reason,
-                "content_sha256": r.content_sha256,
-                "content": _fields(r.content),
+                "content_sha256": None if r.revision in closed else r.content_sha256,
+                "content": None if r.revision in closed else _fields(r.content),
             }
             for r in revisions.find_all(tx, *where)
         ],
@@ -90,6 +98,13 @@ def fingerprint(records: Iterable[Record]) -> str:
     for line in sorted(canonical_json(record) for record in records):
         digest.update(line.encode() + b"\n")
     return digest.hexdigest()
+
+
+def _closed(tx: Transaction, reach: Reach, memory: Memory) -> set[int]:
+    """Return the revisions of *memory* that the caller may not read."""
+    return set(range(1, memory.revision + 1)) - {
+        r.revision for r in entries_read.readable(tx, reach, memory)
+    }
 
 
 def _own_fields(memory: Memory) -> Record:

@@ -24,7 +24,7 @@ def lines(tx: Transaction, tenant: str, access: Access, chosen: Iterable[Project
     of_project: dict[Project, list[Record]] = {}
     for project in chosen:
         reach = accesses.reach(tx, access, project)
-        of_project[project] = list(of_memories(tx, visible(tx, reach), whole=whole))
+        of_project[project] = list(of_memories(tx, visible(tx, reach), whole=whole, reach=reach))
     found = [record for records in of_project.values() for record in records]
     head: list[Record] = [{"record": "export", "format": FORMAT, "tenant": tenant}]
     run_lines = _runs(tx, found) if whole else []

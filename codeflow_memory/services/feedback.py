@@ -139,8 +139,16 @@ def _receipt(memory: Memory, revision: int, trust: int, *, counted: bool) -> Rec
     return Receipt("feedback", memory.memory_id, revision, facts)
 
 
-def render(_tx: Transaction, _access: Access, receipt: Receipt) -> Standing:
-    """Render the answer of a judgement from its receipt."""
+def render(tx: Transaction, access: Access, receipt: Receipt) -> Standing:
+    """Render the answer of a judgement from its receipt.
+
+    Raises:
+        NotFoundError: The caller has lost sight of the memory since.
+    """
+    # Not by status: a judgement may itself send an entry back to a review that a reader is not in.
+    scope_ids = accesses.reach_everywhere(tx, access).scopes
+    if memory_rows.find(tx, scope_ids, receipt.target_id) is None:
+        raise NotFoundError("memory", receipt.target_id)
     facts = receipt.facts
     return Standing(
         receipt.target_id,

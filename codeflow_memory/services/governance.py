@@ -217,9 +217,7 @@ def _trust(tx: Transaction, reach: Reach, origin: str, derived_from: tuple[Pair,
     return min([own, *(s.memory.trust for s in sources)])
 
 
-def check_provenance(
-    tx: Transaction, reach: Reach, repository_id: str, derived_from: tuple[Pair, ...]
-) -> None:
+def check_provenance(tx: Transaction, reach: Reach, derived_from: tuple[Pair, ...]) -> None:
     """Refuse pairs that the author cannot read, that never were, or that are deleted.
 
     Raises:
@@ -234,7 +232,6 @@ def check_provenance(
         if (
             memory is None
             or memory.content is None
-            or memory.repository_id != repository_id
             or not reach.sees(memory)
             or pair.revision > memory.revision
         ):

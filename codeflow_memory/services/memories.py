@@ -1,6 +1,7 @@
 """Memories: create, read, list, revise and delete."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.access import Access, Reach, Role, Scope
@@ -83,9 +84,7 @@ def create(
         accesses.require(mutation.access, Role.CONTRIBUTOR, project.repository_id, "write memories")
         placed = _placed(mutation, project, prepared)
         memory, duplicate = admit(mutation, project, placed, taken)
-        return Receipt(
-            "create", memory.memory_id, memory.revision, {"duplicate": True} if duplicate else {}
-        )
+        return receipt_of(mutation, "create", memory, duplicate=duplicate)
 
     return mutate(store, access, operation, work, render)
 
@@ -107,7 +106,7 @@ def admit(
     tx, access, candidate = mutation.tx, mutation.access, prepared.candidate
     scope = accesses.own_scope(tx, access, project, candidate.collection, candidate.team_id)
     reach = accesses.reach_everywhere(tx, access)
-    governance.check_provenance(tx, reach, project.repository_id, candidate.content.derived_from)
+    governance.check_provenance(tx, reach, candidate.content.derived_from)
     if candidate.supersedes is not None:
         succession.check_successor(tx, reach, scope, candidate.supersedes)
     ruling = governance.govern(mutation, reach, prepared, scope.scope_id)
@@ -156,8 +155,7 @@ def history(store: Store, access: Access, memory_id: str) -> list[Revision]:
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
         memory = seen(tx, reach, memory_id).memory
-        found = revisions.find_all(tx, memory.repository_id, memory_id)
-    return [r for r in found if _is_open(reach, memory, r.content)]
+        return readable(tx, reach, memory)
 
 
 def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> View:
@@ -196,7 +194,7 @@ def revise(
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
         stored = expect(mutation.tx, reach, memory_id, base_revision)
         memory = revise_stored(mutation, reach, stored, changes, taken)
-        return Receipt("revise", memory_id, memory.revision, {})
+        return receipt_of(mutation, "revise", memory)
 
     return mutate(store, access, operation, work, render)
 
@@ -221,7 +219,7 @@ def revise_stored(
     if content == memory.content:
         return memory
     if content.derived_from != memory.content.derived_from:
-        governance.check_provenance(mutation.tx, reach, memory.repository_id, content.derived_from)
+        governance.check_provenance(mutation.tx, reach, content.derived_from)
     ruling = governance.govern(
         mutation, reach, prepared, memory.scope_id, standing_hash=stored.text_hash
     )
@@ -239,7 +237,7 @@ def revise_stored(
             if ruling.status is Status.PROPOSED
             else ruling.trust,
             origin=str(mutation.access.origin),
-            review_reason=ruling.review_reason,
+            review_reason=_reason(memory, status, ruling),
             self_approved=False,
         ),
         entries.Change("revise", editor=mutation.access.principal_id),
@@ -248,6 +246,14 @@ def revise_stored(
     renew = _claims(content) != _claims(memory.content)
     anchors.keep(mutation, revised, taken or Anchors(), renew=renew)
     return revised
+
+
+def _reason(memory: Memory, status: Status, ruling: governance.Ruling) -> str | None:
+    """Return why an edited entry stands in the queue: also that it now repeats another."""
+    twin = ruling.duplicate
+    if ruling.review_reason is None and status is Status.PROPOSED and twin is not None:
+        return f"duplicate:{twin.memory_id}" if twin.memory_id != memory.memory_id else None
+    return ruling.review_reason
 
 
 def _claims(content: Content) -> tuple[object, ...]:
@@ -314,13 +320,31 @@ def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bo
     return tuple(pair in standing for pair in pairs)
 
 
-def _is_open(reach: Reach, memory: Memory, content: Content | None) -> bool:
-    """Tell whether a revision is the caller's to read: one that was marked secret is its owner's.
+def readable(tx: Transaction, reach: Reach, memory: Memory) -> list[Revision]:
+    """List the revisions of *memory*, which the caller sees, that are its to read, oldest first."""
+    found = revisions.find_all(tx, memory.repository_id, memory.memory_id)
+    served = {r.content_sha256 for r in found if r.status is Status.ACCEPTED}
+    return [r for r in found if _is_open(reach, memory, r, served)]
 
-    The entry may have been opened since, for others by its later text alone.
+
+def _is_open(
+    reach: Reach, memory: Memory, revision: Revision, served: AbstractSet[str | None]
+) -> bool:
+    """Tell whether a revision is the caller's to read.
+
+    One that was marked secret is its owner's, whatever became of the entry since. A reader of the
+    project sees the texts that were in service, *served* by their hashes, and no draft.
     """
-    secret = content is not None and content.sensitivity is Sensitivity.SECRET
-    return not secret or memory.owner == reach.access.principal_id
+    content = revision.content
+    if content is None:
+        return True
+    if content.sensitivity is Sensitivity.SECRET and memory.owner != reach.access.principal_id:
+        return False
+    return (
+        memory.collection is not Collection.PROJECT
+        or revision.content_sha256 in served
+        or reach.access.may(Role.CONTRIBUTOR, memory.repository_id)
+    )
 
 
 def as_it_was(tx: Transaction, reach: Reach, memory: Memory, revision: int) -> Memory:
@@ -333,10 +357,10 @@ def as_it_was(tx: Transaction, reach: Reach, memory: Memory, revision: int) -> M
         raise NotFoundError("revision", str(revision))
     if revision == memory.revision or memory.content is None:
         return memory
-    found = revisions.find(tx, memory.repository_id, memory.memory_id, revision)
-    if found is None or not _is_open(reach, memory, found.content):
-        raise NotFoundError("revision", str(revision))
-    return with_revision(memory, found)
+    for found in readable(tx, reach, memory):
+        if found.revision == revision:
+            return with_revision(memory, found)
+    raise NotFoundError("revision", str(revision))
 
 
 def with_revision(memory: Memory, found: Revision) -> Memory:
@@ -360,10 +384,42 @@ def render(tx: Transaction, access: Access, receipt: Receipt) -> View:
     """
     reach = accesses.reach_everywhere(tx, access)
     stored = memories.find(tx, reach.scopes, receipt.target_id)
-    if stored is None:
+    # A sponsor that has decided an agent's entry is answered, though it is the agent's alone now.
+    if stored is None or not (
+        reach.sees(stored.memory, before=stored.before) or stored.memory.owner in access.sponsored
+    ):
         raise NotFoundError("memory", receipt.target_id)
     shown = view(tx, reach, as_it_was(tx, reach, stored.memory, receipt.revision))
-    return replace(shown, duplicate=bool(receipt.facts.get("duplicate")))
+    return _then(shown, receipt)
+
+
+def _then(shown: View, receipt: Receipt) -> View:
+    """Return *shown* with what stands beside a revision as it was when the receipt was made."""
+    trust, at = receipt.facts.get("trust"), receipt.facts.get("at")
+    memory, approvals_then = shown.memory, shown.approvals
+    if isinstance(at, int):
+        approvals_then = tuple(a for a in shown.approvals if a.at <= at)
+        check = memory.verification
+        if check is not None and check.at > at:
+            memory = replace(memory, verification=None)
+    if isinstance(trust, int):
+        memory = replace(memory, trust=trust)
+    return replace(
+        shown,
+        memory=memory,
+        approvals=approvals_then,
+        duplicate=bool(receipt.facts.get("duplicate")),
+    )
+
+
+def receipt_of(
+    mutation: Mutation, action: str, memory: Memory, *, duplicate: bool = False
+) -> Receipt:
+    """Record what was done to *memory*, and what stood beside its revision then."""
+    facts: dict[str, object] = {"at": mutation.at, "trust": memory.trust}
+    if duplicate:
+        facts["duplicate"] = True
+    return Receipt(action, memory.memory_id, memory.revision, facts)
 
 
 def _placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepared:
@@ -383,10 +439,11 @@ def _placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepare
         run = runs.find(mutation.tx, project.repository_id, run_id)
         if (
             run is None
+            or run.ended_at is not None
             or run.principal_id != access.principal_id
             or run.project_id != project.project_id
         ):
-            raise InvalidRequestError.at("/run_id", "no run of yours in this project")
+            raise InvalidRequestError.at("/run_id", "no running run of yours in this project")
     if run_id is None and not access.person and candidate.collection is not Collection.PROJECT:
         raise InvalidRequestError.at("/run_id", "required for an entry of an agent")
     if candidate.team_id is not None and candidate.team_id not in access.teams:

@@ -41,7 +41,7 @@ def publish(
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
         stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
         memory = propose(mutation, reach, stored.memory)
-        return Receipt("publish", memory.memory_id, memory.revision, {})
+        return memories.receipt_of(mutation, "publish", memory)
 
     return mutate(store, access, operation, work, memories.render)
 

@@ -65,7 +65,7 @@ def decide(
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
         stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
         memory = carry_out(mutation, reach, stored, decision, owners)
-        return Receipt(str(decision.action), memory_id, memory.revision, {})
+        return memories.receipt_of(mutation, str(decision.action), memory)
 
     return mutate(store, access, operation, work, memories.render)
 

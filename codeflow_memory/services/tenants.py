@@ -152,7 +152,7 @@ class Tenants:
             raise
         if instance is None or instance.tenant != slug:
             engine.close()
-            raise StoreUnusableError(path.name, "it belongs to another tenant; move it aside")
+            raise StoreUnusableError(engine.name, "it belongs to another tenant; move it aside")
         store = Store(
             tenant=slug,
             engine=engine,
@@ -175,7 +175,7 @@ class Tenants:
             migrate.migrate(engine)
         elif version < migrate.newest_version():
             raise StoreUnusableError(
-                engine.path.name, "its schema is older; start `codeflow-memory up` once"
+                engine.name, "its schema is older; start `codeflow-memory up` once"
             )
 
 

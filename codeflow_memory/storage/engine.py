@@ -5,6 +5,7 @@ on; `Engine.read` and `Engine.write` are the only ways to get one.
 """
 
 import random
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -107,6 +108,14 @@ class Engine:
         self._lock = threading.Lock()
         self._reaper: threading.Timer | None = None
 
+    @property
+    def name(self) -> str:
+        """What refusals call the file: without the folders above the home."""
+        folder = self.path.parent
+        if folder.parent.name == "tenants":
+            return f"tenants/{folder.name}/{self.path.name}"
+        return self.path.name
+
     def create(self) -> None:
         """Make an empty database file, mode 0600, without following links.
 
@@ -120,7 +129,7 @@ class Engine:
             os.close(os.open(self.path, flags, 0o600))
             os.chmod(self.path, 0o600)  # noqa: PTH101 - whatever the umask
         except FileExistsError:
-            raise StoreUnusableError(self.path.name, "the file exists already") from None
+            raise StoreUnusableError(self.name, "the file exists already") from None
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -175,7 +184,8 @@ class Engine:
         Opening a database can change it (a foreign one may be in another journal mode), so whose it
         is must be known before. A file too short for a header has neither: 0 and 0.
         """
-        with translated(self.path.name):
+        with translated(self.name):
+            self._check_regular()
             flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
             # Not a plain open: closing one would drop the locks of this process's connections.
             file = apsw.VFSFile(self._vfs or "", self._location(), flags)
@@ -214,7 +224,7 @@ class Engine:
     @contextmanager
     def _connection(self) -> Iterator[apsw.Connection]:
         """Lend one connection for one operation; close it when the operation fails."""
-        with translated(self.path.name):
+        with translated(self.name):
             connection = self._take() or self._open()
             try:
                 _watch(connection)
@@ -251,11 +261,21 @@ class Engine:
         for connection in old:
             connection.close()
 
+    def _check_regular(self) -> None:
+        # A pipe in its place would be waited for without end.
+        try:
+            regular = stat.S_ISREG(self.path.lstat().st_mode)
+        except OSError:
+            regular = False
+        if not regular:
+            raise StoreUnusableError(self.name, "it is no regular file; move it aside")
+
     def _location(self) -> str:
         # The folder may be reached through links; the file itself may not be one.
         return str(self.path.parent.resolve() / self.path.name)
 
     def _open(self) -> apsw.Connection:
+        self._check_regular()
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
         connection = apsw.Connection(self._location(), flags=flags, vfs=self._vfs)
         try:
@@ -275,7 +295,7 @@ class Engine:
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         if mode != ("delete",):
-            raise StoreUnusableError(self.path.name, "its journal mode cannot be DELETE")
+            raise StoreUnusableError(self.name, "its journal mode cannot be DELETE")
         for _ in connection.execute(_PRAGMAS):
             pass
 

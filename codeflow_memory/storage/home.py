@@ -74,11 +74,15 @@ class Home:
             finally:
                 temporary.unlink()
             sync_folder(self.path)
+        if not is_regular(path):
+            raise StoreUnusableError("key", "the home key is not a regular file")
         return _checked_key(path.read_bytes())
 
     def tenants(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
-        others = sorted(p.parent.name for p in self.path.glob(f"tenants/*/{DATABASE}"))
+        folders = (p.parent.name for p in self.path.glob(f"tenants/*/{DATABASE}"))
+        # A folder that no tenant can be called is somebody else's, and no reason not to serve.
+        others = sorted(name for name in folders if _SLUG.fullmatch(name))
         return [LOCAL] * (self.path / DATABASE).exists() + others
 
     def database(self, tenant: str) -> Path:

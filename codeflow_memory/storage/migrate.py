@@ -32,7 +32,7 @@ def prepare(engine: Engine, *, check: bool) -> None:
     Raises:
         StoreUnusableError: With the file's name and what to do.
     """
-    name = engine.path.name
+    name = engine.name
     application, version = engine.header()
     if engine.has_journal() and (application != APPLICATION_ID or version > newest_version()):
         # A power loss can tear the first page; SQLite puts it back when it opens the file.
@@ -96,7 +96,7 @@ def _compare(engine: Engine, number: int, text: str) -> None:
         )
     if stored != _digest(text):
         raise StoreUnusableError(
-            engine.path.name, f"migration {number} was edited after it was applied; reinstall"
+            engine.name, f"migration {number} was edited after it was applied; reinstall"
         )
 
 

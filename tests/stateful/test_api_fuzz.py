@@ -108,7 +108,7 @@ def known_ids(real: Acting, cast, role: str) -> dict[str, str]:
     memory_id = real.do(writer, memories.create, cast.project, None, wish, NEW).memory.memory_id
     decision = Decision(Action.APPROVE)
     real.do("max", review.decide, memory_id, decision, 1, NEW)
-    made = real.do(role, selections.create, cast.project, None, Request(query="word1"))
+    made = real.do(role, selections.create, cast.project, None, Request(query="basil"))
     return {
         "path.project_id": cast.project,
         "path.repository_id": cast.repository,

@@ -63,7 +63,7 @@ from codeflow_memory.storage import audit
 from codeflow_memory.storage import memories as rows
 
 from .model import believed
-from .model.acting import NEW, STEP, Acting, body, candidate, prepare, title
+from .model.acting import NAMES, NEW, STEP, Acting, body, candidate, prepare, title
 from .model.believed import Believed, Caller, Wish
 
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
@@ -457,7 +457,7 @@ class Machine(RuleBasedStateMachine):
     @rule(name=people, project=picks, text=texts)
     def search(self, name, project, text) -> None:
         who, place = self.caller(name), self.project(project)
-        answer = self.told(who, search.find, place, None, Question(f"word{text}", limit=100))
+        answer = self.told(who, search.find, place, None, Question(NAMES[text], limit=100))
         if self.same(answer, self.refused_to_read(who, place)):
             wanted = {
                 i
@@ -492,7 +492,7 @@ class Machine(RuleBasedStateMachine):
     def select(self, name, project, text, entries) -> None:
         self.tick()
         who, place = self.caller(name), self.project(project)
-        wanted = Request(query=f"word{text} common", budget=Budget(4_000, entries))
+        wanted = Request(query=f"{NAMES[text]} common", budget=Budget(4_000, entries))
         answer = self.told(who, selections.create, place, None, wanted)
         if self.same(answer, self.refused_to_read(who, place)):
             listed = {(e["memory_id"], e["revision"]) for e in answer.record["entries"]}

@@ -227,7 +227,7 @@ def test_everything_at_once_leaves_a_chain_and_no_drift(scene):
         for number in range(4):
             wish = candidate(Wish(scene.project, "private", number, ("by/" + name,)))
             made = scene.real.do(name, memories.create, scene.project, None, wish, NEW).memory
-            scene.real.do(name, selections.create, scene.project, None, Request(query="word1"))
+            scene.real.do(name, selections.create, scene.project, None, Request(query="basil"))
             scene.real.do(name, feedback.give, made.memory_id, Judgement(helpful=True), NEW)
 
     assert all(a is None for a in at_once(live, scene.names))

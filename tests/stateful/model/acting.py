@@ -120,12 +120,16 @@ class Acting:
         return started.run.run_id
 
 
+NAMES = ("amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "heron")
+"""A word for each text, so that no two are nearly equal."""
+
+
 def title(text: int) -> str:
-    return f"Rule word{text} holds"
+    return f"{NAMES[text]} {NAMES[text]}wise"
 
 
 def body(text: int) -> str:
-    return f"Everybody keeps to word{text}, whatever common sense says."
+    return f"{NAMES[text]}less {NAMES[text]}ward {NAMES[text]}like common"
 
 
 def candidate(wish: Wish) -> Candidate:

@@ -148,11 +148,11 @@ class Believed:
         refused = self._may_write_to(who, wish) or self._provenance(who, wish)
         if refused is None and wish.supersedes is not None:
             refused = self._succeeds(who, wish)
-        if refused is None:
-            refused = self._decided_before(who, wish.project, wish.text)
         if refused is not None:
             return refused, None
-        return None, None if wish.supersedes else self._same(who, wish)
+        known = None if wish.supersedes else self._same(who, wish)
+        refused = None if known else self._decided_before(who, wish.project, wish.text)
+        return refused, known
 
     def added(self, who: Caller, wish: Wish, memory_id: str) -> None:
         status = ACCEPTED
@@ -194,7 +194,8 @@ class Believed:
         wanted = replace(entry, **changes)
         if wanted == entry:
             return None
-        refused = self._decided_before(who, entry.project, wanted.text)
+        if wanted.text != entry.text:
+            refused = self._decided_before(who, entry.project, wanted.text)
         if refused is not None:
             return refused
         held = wanted.collection == "project" or wanted.sensitivity != "normal"
