@@ -3,6 +3,7 @@
 import socket
 import time
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import count
 from random import Random
 
@@ -131,13 +132,13 @@ class World:
         )
 
     def write(self, access: Access, project, op: str | None = None, **fields):
-        """Create a memory; what is not given is made up, each time another text."""
-        number = next(_TEXTS)
+        """Create a memory; what is not given is made up, each time an unlike text."""
+        word = sha256(str(next(_TEXTS)).encode()).hexdigest()
         raw = {
             "collection": "project",
             "kind": "guidance",
-            "title": f"Title number {number}",
-            "body": f"Body number {number}",
+            "title": f"Title {word[:12]}",
+            "body": f"Body {word[12:24]} {word[24:36]}",
         } | fields
         operation = Operation(op, (repr(sorted(raw.items())),))
         candidate = parse_candidate(raw)

@@ -297,11 +297,18 @@ def expect(tx: Transaction, reach: Reach, memory_id: str, base_revision: int) ->
 def view(tx: Transaction, reach: Reach, memory: Memory) -> View:
     """Add to *memory* what depends on the caller."""
     pairs = () if memory.content is None else memory.content.derived_from
+    if memory.superseded_by is not None and not _sees(tx, reach, memory.superseded_by):
+        memory = replace(memory, superseded_by=None)
     return View(
         memory,
         resolved(tx, reach, pairs),
         tuple(approvals.find_all(tx, memory.repository_id, memory.memory_id)),
     )
+
+
+def _sees(tx: Transaction, reach: Reach, memory_id: str) -> bool:
+    stored = memories.find(tx, reach.scopes, memory_id)
+    return stored is not None and reach.sees(stored.memory, before=stored.before)
 
 
 UNRESOLVED = frozenset({Status.OUTDATED, Status.SUPERSEDED, Status.DELETED})

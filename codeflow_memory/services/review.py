@@ -7,12 +7,12 @@ from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, memories, ownership, repositories, succession
+from codeflow_memory.services import anchors, entries, memories, ownership, repositories, succession
 from codeflow_memory.services.memories import View
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.ownership import Owners
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import approvals, revisions
+from codeflow_memory.storage import approvals, citations, revisions
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.memories import Stored
@@ -124,7 +124,7 @@ def _accept(
             memory,
             status=Status.ACCEPTED,
             superseded_by=None,
-            review_reason=None,
+            review_reason=_still_suspect(mutation, memory),
             self_approved=own if first else memory.self_approved,
         ),
         entries.Change(str(decision.action), reason=decision.reason),
@@ -132,6 +132,15 @@ def _accept(
     if first:
         succession.supersede_old(mutation, reach, accepted)
     return accepted
+
+
+def _still_suspect(mutation: Mutation, memory: Memory) -> str | None:
+    """Return why an accepted entry stands in the queue all the same: a citation does not hold.
+
+    To accept the text says nothing of the files; only the next verification can.
+    """
+    found = citations.find_all(mutation.tx, memory.repository_id, [memory.memory_id])
+    return anchors.suspicion([c.result for c in found])
 
 
 def _unreviewed(mutation: Mutation, memory: Memory) -> bool:

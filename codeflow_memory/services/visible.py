@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.eligibility import Traits
-from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.memory import Sensitivity, Status
 from codeflow_memory.storage import memories, scopes
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.memories import Light
@@ -45,7 +45,8 @@ class Visible:
 
 def of_rows(rows: Iterable[Light]) -> Visible:
     """Arrange *rows* for filtering."""
-    by_id = {row.memory_id: row for row in rows}
+    # A secret is never accepted; one that came so by other ways is nobody's to find.
+    by_id = {row.memory_id: row for row in rows if row.sensitivity != Sensitivity.SECRET}
     grouped: dict[Traits, list[str]] = {}
     for row in by_id.values():
         traits = Traits(row.kind, row.sensitivity, row.valid_to, row.paths, row.branches, row.cited)

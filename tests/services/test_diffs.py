@@ -23,7 +23,7 @@ def test_only_fields_that_differ_are_shown(world, cast, project):
     memory = world.revise(cast.ann, memory, body="keep that word", tags=["b"])
     world.decide(cast.bob, memory, "approve")
 
-    compared = diffs.compare(world.store, cast.reader, memory.memory_id, 1, 3)
+    compared = diffs.compare(world.store, cast.ann, memory.memory_id, 1, 3)
 
     assert [f["field"] for f in compared["fields"]] == ["status", "body", "tags"]
     body = compared["fields"][1]

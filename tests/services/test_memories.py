@@ -17,7 +17,8 @@ from codeflow_memory.domain.errors import (
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.domain.times import HOUR
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import diffs, memories
+from codeflow_memory.services import diffs, feedback, memories, runs
+from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.storage import audit, receipts, sightings
@@ -151,14 +152,13 @@ def test_a_project_entry_is_proposed_whoever_writes_it(world, project, role, col
     )
 
 
-@pytest.mark.parametrize("kind", ["absent", "private", "future", "deleted", "elsewhere"])
+@pytest.mark.parametrize("kind", ["absent", "private", "future", "deleted"])
 def test_provenance_that_cannot_be_relied_on_is_refused_alike(world, cast, project, kind):
     pairs = {
         "absent": lambda: {"memory_id": ABSENT, "revision": 1},
         "private": lambda: pair(world.propose(cast.abe, project, collection="private")),
         "future": lambda: pair(world.propose(cast.ann, project), 2),
         "deleted": lambda: pair(world.delete(cast.ann, world.propose(cast.ann, project))),
-        "elsewhere": lambda: pair(world.propose(cast.ann, world.project("else"))),
     }
     author, named = cast.ann, pairs[kind]()
     before = tables(world)
@@ -168,6 +168,14 @@ def test_provenance_that_cannot_be_relied_on_is_refused_alike(world, cast, proje
 
     assert str(refused.value) == "/derived_from/0: no such revision, or it is deleted"
     assert tables(world) == before
+
+
+def test_a_memory_of_another_repository_may_have_been_in_the_authors_context(world, cast, project):
+    source = world.accept(cast.ann, cast.bob, world.project("else"))
+
+    child = world.write(cast.ann, project, derived_from=[pair(source)])
+
+    assert child.resolved == (True,)
 
 
 def test_an_earlier_revision_is_provenance_that_does_not_resolve(world, cast, project):
@@ -469,8 +477,8 @@ def test_every_revision_stays_as_it_was(world, cast, project, clock):
     clock.at += HOUR
     world.decide(cast.bob, world.revise(cast.ann, memory, body="second"), "approve")
 
-    first = memories.at_revision(world.store, cast.reader, memory.memory_id, 1).memory
-    listed = memories.history(world.store, cast.reader, memory.memory_id)
+    first = memories.at_revision(world.store, cast.ann, memory.memory_id, 1).memory
+    listed = memories.history(world.store, cast.ann, memory.memory_id)
 
     assert (first.content, first.status, first.updated_at) == (
         memory.content,
@@ -533,3 +541,76 @@ def test_a_leaver_loses_sight_of_the_team_and_its_answers(world, cast, project):
         world.get(left, memory)
     with world.store.engine.read() as tx:
         assert memory.scope_id not in accesses.reach_everywhere(tx, left).scopes
+
+
+def test_a_reader_reads_the_texts_that_were_in_service_and_no_draft(world, cast, project):
+    memory = world.accept(cast.ann, cast.bob, project, body="the first words")
+    draft = world.revise(cast.ann, memory, body="a draft that nobody approved")
+    world.decide(cast.bob, world.revise(cast.ann, draft, body="the last words"), "approve")
+
+    def bodies(access):
+        found = memories.history(world.store, access, memory.memory_id)
+        return [r.content.body for r in found]
+
+    assert bodies(cast.reader) == ["the first words"] * 2 + ["the last words"] * 2
+    assert "a draft that nobody approved" in bodies(cast.ann)
+    with pytest.raises(NotFoundError):
+        memories.at_revision(world.store, cast.reader, memory.memory_id, draft.revision)
+
+
+def test_a_repetition_is_answered_as_the_first_time_whatever_came_since(
+    world, cast, project, clock
+):
+    first = world.write(cast.ann, project, op="again", title="W", body="a walrus")
+    world.settings(project, required_approvals=2)
+    clock.at += HOUR
+    world.decide(cast.bob, first.memory, "approve")
+    feedback.give(
+        world.store, cast.abe, first.memory.memory_id, Judgement(helpful=True), Operation(None, ())
+    )
+
+    assert world.write(cast.ann, project, op="again", title="W", body="a walrus") == first
+
+
+def test_an_edit_that_repeats_another_entry_says_so_to_the_reviewer(world, cast, project):
+    one = world.propose(cast.ann, project)
+    other = world.propose(cast.ann, project)
+
+    edited = world.revise(cast.ann, other, title=one.content.title, body=one.content.body)
+
+    assert edited.review_reason == f"duplicate:{one.memory_id}"
+
+
+def test_an_ended_run_writes_nothing_more(world, cast, project):
+    started = world.run(cast.ann, project)
+    run_id = started.run.run_id
+    runs.end(world.store, cast.ann, run_id, Operation(None, ()))
+
+    with pytest.raises(InvalidRequestError) as refused:
+        world.write(cast.ann, project, collection="private", run_id=run_id)
+    assert refused.value.faults[0].pointer == "/run_id"
+
+
+def test_what_nearly_repeats_an_entry_says_so_and_an_agents_waits(world, cast, project):
+    words = "The client retries GET and PUT three times with jitter and POST never"
+    known = world.accept(cast.ann, cast.bob, project, title="Retries", body=words)
+    note = world.propose(cast.ann, project, collection="private", title="Mine", body=words)
+    world.decide(cast.ann, note, "approve")
+    agent = world.sign_in(world.run(cast.ann, project).text)
+
+    proposed = world.propose(cast.abe, project, title="Retries", body=words + " at all")
+    by_agent = world.propose(
+        agent, project, collection="private", title="Mine", body=words + " at all"
+    )
+    by_person = world.propose(
+        cast.ann, project, collection="private", title="Mine", body=words + " ever"
+    )
+    distinct = world.propose(cast.abe, project, title="Ports", body="The service listens on 8080")
+
+    assert proposed.review_reason == f"similar:{known.memory_id}"
+    assert (by_agent.status, by_agent.review_reason) == (
+        Status.PROPOSED,
+        f"similar:{note.memory_id}",
+    )
+    assert by_person.status is Status.ACCEPTED
+    assert distinct.review_reason is None
