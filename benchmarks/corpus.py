@@ -7,6 +7,7 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Collection, Content, Kind
+from codeflow_memory.domain.project import Project
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import governance, memories, review
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
@@ -15,7 +16,6 @@ from codeflow_memory.services.registration import Clone, register
 from codeflow_memory.services.review import Decision
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories as rows
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 _ONSETS = ("b", "d", "f", "g", "k", "l", "m", "n", "p", "r", "s", "t", "v", "br", "dr", "gr", "st")

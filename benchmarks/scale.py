@@ -16,10 +16,10 @@ from latency import owner_of, times
 
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.memory import Collection, Content, Kind
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import memories, search, selections
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.search import Question
-from codeflow_memory.services.selections import Request
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage.home import Home
 

@@ -14,6 +14,7 @@ from codeflow_memory.domain.access import Access, Origin, Role
 from codeflow_memory.domain.candidates import parse_candidate
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Memory
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
     deletion,
@@ -185,9 +186,7 @@ class World:
         return search.find(self.store, access, project.project_id, None, Question(text, **more))
 
     def select(self, access: Access, project, **request):
-        return selections.create(
-            self.store, access, project.project_id, None, selections.Request(**request)
-        )
+        return selections.create(self.store, access, project.project_id, None, Request(**request))
 
     def holding(self, needle: str) -> list[str]:
         """Name the files of the home that hold *needle*, whatever its case."""

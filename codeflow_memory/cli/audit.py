@@ -6,9 +6,9 @@ from codeflow_memory.cli import output, stores
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import FAILED, OK
 from codeflow_memory.domain.access import Role
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.storage import audit
-from codeflow_memory.storage.home import LOCAL
 
 
 @click.command("verify")
@@ -22,10 +22,11 @@ def verify(context: Context, tenant: str | None) -> int:
         store = home.tenants.get(access.tenant)
         with store.engine.read() as tx:
             fault = audit.first_fault(tx, store.keys.audit_hash)
-            count = audit.count(tx)
+            count, earlier = audit.count(tx), audit.count_earlier(tx)
     answer = {
         "tenant": access.tenant,
         "rows": count,
+        "order_only": earlier,
         "sound": fault is None,
         "fault": None if fault is None else {"sequence": fault[0], "detail": fault[1]},
     }
@@ -33,6 +34,8 @@ def verify(context: Context, tenant: str | None) -> int:
         output.print_json(answer)
     elif fault is None:
         click.echo(f"{access.tenant or LOCAL}: {count} rows, unbroken")
+        if earlier:
+            click.echo(f"rows 1 to {earlier} are from an earlier key: checked for order alone")
     else:
         click.echo(f"{access.tenant}: broken at row {fault[0]}: {fault[1]}")
     return OK if fault is None else FAILED

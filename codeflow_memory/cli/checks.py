@@ -11,11 +11,12 @@ from pathlib import Path
 from codeflow_memory.cli import stores
 from codeflow_memory.cli.context import TOKEN, read_token, served_url
 from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load
 from codeflow_memory.storage import audit
-from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
 
 _OTHERS = 0o077
 _KEY_BYTES = 32
@@ -182,14 +183,16 @@ def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
         store = tenants.get(slug)
         with store.engine.read() as tx:
             broken = audit.first_fault(tx, store.keys.audit_hash)
-            rows = audit.count(tx)
+            rows, earlier = audit.count(tx), audit.count_earlier(tx)
         compared, drifts = recompute(store, sample=None if every else SAMPLE)
     except CodeflowError as error:
         fix = f"follow that for {path}; `codeflow-memory doctor` again then"
         yield Check(name, State.FAULT, str(error), fix)
         return
     if broken is None:
-        yield Check(name, State.OK, f"sound; {rows} audit rows unbroken; {compared} entries agree")
+        order = f" (1 to {earlier}, from an earlier key, by order alone)" if earlier else ""
+        detail = f"sound; {rows} audit rows unbroken{order}; {compared} entries agree"
+        yield Check(name, State.OK, detail)
     else:
         yield Check(
             f"audit {slug}",

@@ -4,12 +4,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 
 from codeflow_memory.adapters import git, guidance
-from codeflow_memory.cli import stores, up
+from codeflow_memory.cli import output, stores, up
 from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.places import get_clone
 from codeflow_memory.cli.sample_repository import make_sample
 from codeflow_memory.cli.stores import Opened
 from codeflow_memory.domain.errors import CodeflowError
@@ -35,18 +37,32 @@ def demo(context: Context, folder: Path | None, host: str, port: int, *, serve: 
                 _demonstrate(home, path, as_json=context.json)
             return
         with up.started(context, (path,)) as start:
-            _demonstrate(start.opened, path, as_json=context.json)
-            up.serve(start, host, port, as_json=context.json)
+            shown = _demonstrate(start.opened, path, as_json=context.json)
+            up.serve(start, host, port, lambda url: _tell(shown, url, as_json=context.json))
 
 
-def _demonstrate(home: Opened, path: Path, *, as_json: bool) -> None:
+def _demonstrate(home: Opened, path: Path, *, as_json: bool) -> dict[str, Any]:
     # Imports the whole application.
     from codeflow_memory.cli.demonstration import Demonstration  # noqa: PLC0415 - when it is needed
     from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415 - when it is needed
 
     store = home.tenants.create(_free_slug(home))
     with LocalClient(home, None).running() as client:
-        Demonstration(client, store, path, quiet=as_json).run()
+        return Demonstration(client, store, path, quiet=as_json).run()
+
+
+def _tell(shown: dict[str, Any], url: str, *, as_json: bool) -> None:
+    """Say what the server has to show: the tenant of the demonstration, not the empty `local`."""
+    if as_json:
+        output.print_json({"url": url} | shown)
+        return
+    token = shown["token"]
+    click.echo(url)
+    output.talk(f"token of the owner of the tenant {shown['tenant']}: {token}")
+    output.talk("what its project remembers:")
+    where = f"{url}/api/projects/{shown['project']}/memories?status={shown['status']}"
+    output.talk(f"  curl -s '{where}' -H 'Authorization: Bearer {token}'")
+    output.talk(f"documentation: {url}/schema; Ctrl-C ends")
 
 
 def _free_slug(home: Opened) -> str:
@@ -62,11 +78,12 @@ def _repository(folder: Path | None) -> Iterator[Path]:
     """Give a repository with guidance in it.
 
     Raises:
-        CodeflowError: The named one cannot be read.
+        NotThereError: The named one is not there.
+        CodeflowError: It cannot be read.
         click.ClickException: The named one has no guidance.
     """
     if folder is not None:
-        path = folder.expanduser().resolve()
+        path = get_clone(folder)
         if not _has_guidance(path):
             raise click.ClickException("nothing to learn there: no AGENTS.md or other guidance")
         yield path

@@ -40,8 +40,11 @@ class Demonstration:
         self._number = 0
         self._facts: dict[str, Any] = {"tenant": store.tenant, "repository": str(folder)}
 
-    def run(self) -> None:
-        """Go through all steps.
+    def run(self) -> dict[str, Any]:
+        """Go through all steps; return where their results are, and a token of their owner.
+
+        Returns:
+            ``tenant``, ``project``, ``token``, and a ``status`` that memories of the project have.
 
         Raises:
             click.ClickException: A step did not end as it must.
@@ -57,6 +60,12 @@ class Demonstration:
         self._ask(tokens["owner"], Request("POST", path("runs", run["run_id"], "end"), body={}))
         if self._quiet:
             output.print_json(self._facts)
+        return {
+            "tenant": self._store.tenant,
+            "project": project,
+            "status": self._status(tokens["owner"], project),
+            "token": tokens["owner"],
+        }
 
     def _people(self) -> dict[str, str]:
         self._step(f"A tenant of its own, {self._store.tenant!r}, with an owner and a reviewer")
@@ -159,6 +168,14 @@ class Demonstration:
             raise click.ClickException("the replay does not mark what was deleted")
         self._line(f"the place of {memory_id} is marked as redacted; the rest is as it was")
         self._facts["redacted"] = gone
+
+    def _status(self, owner: str, project: str) -> str:
+        """Return a status that some memory has: of a small repository none may stay accepted."""
+        where = path("projects", project, "memories")
+        for status in ("accepted", "proposed"):
+            if self._ask(owner, Request("GET", where, {"status": status, "limit": 1}))["items"]:
+                return status
+        return "deleted"
 
     def _replayed(
         self, run: dict[str, Any], project: str, manifest: dict[str, Any]

@@ -73,6 +73,13 @@ class Refusal(Exception):  # noqa: N818 - a server's answer, which is no defect 
         self.facts = facts
 
 
+class NotThereError(Refusal):
+    """Something named on the command line does not exist."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("not-found", sentence, {})
+
+
 class UnreachableError(Exception):
     """No server answered, or what answered is none of ours."""
 

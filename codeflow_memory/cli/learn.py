@@ -7,6 +7,7 @@ import rich_click as click
 
 from codeflow_memory.cli import output, stores
 from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.places import get_clone
 from codeflow_memory.services import learning
 from codeflow_memory.services.learning import Learned
 
@@ -22,7 +23,7 @@ def learn(context: Context, folder: Path, project: str | None, *, dry_run: bool)
     Read are AGENTS.md, CLAUDE.md, Cursor's rules, CONTRIBUTING and decision records at the
     checked-out commit. What is only in the working tree is not seen.
     """
-    path = folder.expanduser().resolve()
+    path = get_clone(folder)
     with stores.opened(context, "learn", making=True, roots=(path,)) as home:
         access = stores.caller(home.tenants, context.token)
         store = home.tenants.get(access.tenant)

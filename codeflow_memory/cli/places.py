@@ -8,14 +8,21 @@ import rich_click as click
 
 from codeflow_memory.adapters import git
 from codeflow_memory.cli.client import Client, Request, pages, path
-from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.cli.exits import NotThereError
+from codeflow_memory.domain.errors import CodeflowError, NotFoundError
 from codeflow_memory.domain.identity import normalise_remote
 
 repo_option = click.option(
     "--repo", "--repository", "repo", metavar="KEY|PATH", help="Else that of the current folder."
 )
+one_repo_option = click.option(
+    "--repo", "--repository", "repo", metavar="KEY|PATH", help="Only this one, else all you see."
+)
 project_option = click.option(
     "--project", metavar="ID|SLUG", help="Else the repository's only one."
+)
+one_project_option = click.option(
+    "--project", metavar="ID|SLUG", help="Only this one, else all you see."
 )
 
 
@@ -41,7 +48,7 @@ def get_repository(client: Client, repo: str | None) -> str:
 
     Raises:
         click.UsageError: The current folder is no registered repository, and none is named.
-        click.ClickException: The named one is not there.
+        NotThereError: The named one is not there.
     """
     found = find_repository(client, repo)
     if found is not None:
@@ -56,6 +63,8 @@ def get_project(client: Client, project: str | None, repo: str | None) -> dict[s
 
     Raises:
         click.UsageError: There is not exactly one, and none is named.
+        NotThereError: The named one, or the named repository, is not there.
+        Refusal: The application says so.
     """
     where = find_repository(client, repo)
     if where is None and repo is not None:
@@ -69,10 +78,26 @@ def get_project(client: Client, project: str | None, repo: str | None) -> dict[s
     return found[0]
 
 
-class NotThereError(click.ClickException):
-    """Something named on the command line does not exist."""
+def get_clone(folder: Path) -> Path:
+    """Return the absolute path of a folder that lies in a repository.
 
-    exit_code = 4
+    Raises:
+        click.UsageError: It is a file.
+        NotThereError: There is no such folder, or no repository holds it.
+        CodeflowError: The repository cannot be read.
+    """
+    found = folder.expanduser().resolve()
+    if not found.exists():
+        raise NotThereError(f"there is no folder {folder}")
+    if not found.is_dir():
+        raise click.UsageError(f"{folder} is a file: name the folder of a repository.")
+    try:
+        git.open_repository(found)
+    except NotFoundError:
+        raise NotThereError(
+            f"the folder {folder} lies in no git repository: `git init` makes one"
+        ) from None
+    return found
 
 
 def _project(client: Client, project: str, where: str | None, *, given: bool) -> dict[str, Any]:

@@ -7,13 +7,18 @@ import rich_click as click
 from codeflow_memory.cli import output
 from codeflow_memory.cli.client import Request, connected, pages, path
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.places import get_project, get_repository, repo_option
+from codeflow_memory.cli.places import (
+    get_project,
+    get_repository,
+    one_repo_option,
+    repo_option,
+)
 
 _TITLES = ("ID", "SLUG", "NAME", "REPOSITORY")
 
 
 @click.command("list")
-@repo_option
+@one_repo_option
 @click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
 @click.pass_obj
 def list_projects(context: Context, repo: str | None, *, jsonl: bool) -> None:
@@ -36,7 +41,9 @@ def list_projects(context: Context, repo: str | None, *, jsonl: bool) -> None:
 def show(context: Context, project: str | None, repo: str | None) -> None:
     """Show a project with its limits and their use."""
     with connected(context) as client:
-        row = get_project(client, project, repo)
+        found = get_project(client, project, repo)
+        # A list has projects without their limits.
+        row = client.send(Request("GET", path("projects", found["id"])))
     if context.json:
         output.print_json(row)
         return

@@ -9,7 +9,7 @@ from codeflow_memory.adapters import git
 from codeflow_memory.cli import output
 from codeflow_memory.cli.client import Request, connected, pages, path
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.places import get_repository
+from codeflow_memory.cli.places import get_clone, get_repository
 
 _TITLES = ("ID", "NAME", "IDENTIFIED BY", "REV", "APPROVALS", "CODEOWNERS")
 _SETTINGS = ("required_approvals", "codeowners", "allow_own_approval", "capture")
@@ -65,7 +65,10 @@ def show(context: Context, repo: str | None) -> None:
 @click.argument("repo", metavar="[KEY|PATH]", required=False)
 @click.option("--required-approvals", type=click.IntRange(1, 16), help="Of a project's proposals.")
 @click.option("--codeowners/--no-codeowners", default=None, help="Owners approve owned paths.")
-@click.option("--own-approval/--no-own-approval", "allow_own_approval", default=None)
+@click.option(
+    "--own-approval/--no-own-approval", "allow_own_approval", default=None,
+    help="Whether a reviewer may approve what is their own.",
+)  # fmt: skip
 @click.option("--capture/--no-capture", default=None, help="Whether hooks may capture.")
 @click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
 @click.option("--dry-run", is_flag=True, help="Change nothing.")
@@ -118,9 +121,9 @@ def facts_of(folder: Path) -> dict[str, Any]:
     """Return what the clone at *folder* says of itself, as a registration takes it.
 
     Raises:
-        NotFoundError: There is no repository.
+        NotThereError: There is no repository.
     """
-    facts = git.open_repository(folder.expanduser().resolve()).facts()
+    facts = git.open_repository(get_clone(folder)).facts()
     return {
         "remote": facts.remote,
         "root_commit": facts.root_commits[0] if facts.root_commits else None,

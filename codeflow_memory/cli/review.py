@@ -5,19 +5,24 @@ from typing import Any
 
 import rich_click as click
 
-from codeflow_memory.cli import output
+from codeflow_memory.cli import exits, output
 from codeflow_memory.cli.client import Client, Request, connected, pages, path
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.exits import OK, REVIEW
+from codeflow_memory.cli.exits import OK, REVIEW, Refusal, UnreachableError
 from codeflow_memory.cli.memory import columns, get_memory
-from codeflow_memory.cli.places import find_repository, project_option, repo_option
+from codeflow_memory.cli.places import (
+    get_project,
+    get_repository,
+    one_project_option,
+    one_repo_option,
+)
 
 _TITLES = ("ID", "REV", "STATUS", "KIND", "TITLE", "REASON")
 
 
 @click.command("list")
-@repo_option
-@project_option
+@one_repo_option
+@one_project_option
 @click.option("--exit-code", is_flag=True, help="Exit with 7 when something waits.")
 @click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
 @click.pass_obj
@@ -42,7 +47,7 @@ def queue(
 @click.option("--comment", help="Kept with the approval.")
 @click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
 @click.option("--dry-run", is_flag=True, help="Change nothing.")
-@click.option("--yes", is_flag=True, help="Accepted for scripts; a decision can be taken back.")
+@click.option("--yes", is_flag=True, help="Accepted for scripts; nothing is asked.")
 @click.pass_obj
 def accept(
     context: Context,
@@ -52,10 +57,13 @@ def accept(
     *,
     dry_run: bool,
     yes: bool,  # noqa: ARG001 - see its help
-) -> None:
-    """Approve proposals, each at the revision that stands now."""
+) -> int:
+    """Approve proposals, each at the revision that stands now.
+
+    One that is refused leaves the others to be decided; the exit code is the first refusal's.
+    """
     body = {} if comment is None else {"comment": comment}
-    _decide(context, memory_ids, "approve", body, revision=revision, dry_run=dry_run)
+    return _decide(context, memory_ids, "approve", body, revision=revision, dry_run=dry_run)
 
 
 @click.command("reject")
@@ -64,7 +72,7 @@ def accept(
 @click.option("--comment", help="Kept with the rejection.")
 @click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
 @click.option("--dry-run", is_flag=True, help="Change nothing.")
-@click.option("--yes", is_flag=True, help="Accepted for scripts.")
+@click.option("--yes", is_flag=True, help="Accepted for scripts; nothing is asked.")
 @click.pass_obj
 def reject(
     context: Context,
@@ -75,10 +83,13 @@ def reject(
     dry_run: bool,
     yes: bool,  # noqa: ARG001 - see its help
     **said: Any,  # noqa: ANN401 - reason and comment
-) -> None:
-    """Reject proposals, each at the revision that stands now."""
+) -> int:
+    """Reject proposals, each at the revision that stands now.
+
+    One that is refused leaves the others to be decided; the exit code is the first refusal's.
+    """
     body = {name: value for name, value in said.items() if value is not None}
-    _decide(context, memory_ids, "reject", body, revision=revision, dry_run=dry_run)
+    return _decide(context, memory_ids, "reject", body, revision=revision, dry_run=dry_run)
 
 
 def _decide(
@@ -89,19 +100,37 @@ def _decide(
     *,
     revision: int | None,
     dry_run: bool,
-) -> None:
-    """Carry out one decision on each memory; the first refusal ends it."""
-    done = []
+) -> int:
+    """Carry out one decision on each memory, and return the exit code of the first refusal.
+
+    Raises:
+        Refusal: The only one was refused.
+        UnreachableError: The same.
+    """
+    done, refused = list[dict[str, Any]](), list[Refusal | UnreachableError]()
     with connected(context) as client:
         for memory_id in memory_ids:
-            base = revision or get_memory(client, memory_id)["revision"]
-            if dry_run:
-                output.talk(f"{action} {memory_id} at revision {base}")
-                continue
-            where = path("memories", memory_id, action)
-            done.append(client.send(Request("POST", where, body=body, revision=base)))
+            try:
+                base = revision or get_memory(client, memory_id)["revision"]
+                if dry_run:
+                    output.talk(f"{action} {memory_id} at revision {base}")
+                    continue
+                where = path("memories", memory_id, action)
+                done.append(client.send(Request("POST", where, body=body, revision=base)))
+            except (Refusal, UnreachableError) as error:
+                if len(memory_ids) == 1:
+                    raise
+                output.talk(f"{memory_id}: {error} [{error.code}]")
+                refused.append(error)
+                if isinstance(error, UnreachableError):
+                    break
+    _print(context, done, alone=len(memory_ids) == 1)
+    return exits.exit_code(refused[0].code) if refused else OK
+
+
+def _print(context: Context, done: list[dict[str, Any]], *, alone: bool) -> None:
     if context.json:
-        output.print_json(done[0] if len(memory_ids) == 1 and done else {"items": done})
+        output.print_json(done[0] if alone and done else {"items": done})
     else:
         output.print_table(_TITLES, ((*columns(m), m.get("review_reason")) for m in done))
 
@@ -117,8 +146,7 @@ def _waiting(client: Client, repo: str | None, project: str | None) -> Iterator[
 
 def _projects(client: Client, repo: str | None, project: str | None) -> list[dict[str, Any]]:
     """List the projects whose queue is meant: all that the caller sees, unless one is named."""
-    where = None if repo is None and project is None else find_repository(client, repo)
-    found = list(pages(client, Request("GET", path("projects"), {"repo": where})))
-    if project is None:
-        return found
-    return [row for row in found if project in {row["id"], row["slug"]}]
+    if project is not None:
+        return [get_project(client, project, repo)]
+    where = None if repo is None else get_repository(client, repo)
+    return list(pages(client, Request("GET", path("projects"), {"repo": where})))

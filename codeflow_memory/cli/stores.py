@@ -11,6 +11,7 @@ import click
 
 from codeflow_memory.adapters.secrets import parse_token
 from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.exits import NotThereError
 from codeflow_memory.cli.output import talk
 from codeflow_memory.domain.access import Access, Origin, Role
 from codeflow_memory.domain.errors import (
@@ -20,6 +21,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
     UnauthenticatedError,
 )
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import tokens
 from codeflow_memory.services.legacy_guard import guard_of
@@ -29,7 +31,7 @@ from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Settings, load
 from codeflow_memory.storage import principals
-from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,14 @@ def opened(
         roots: Folders that may be read beside those of the configuration: the user named them.
 
     Raises:
-        NotFoundError: There is no home.
+        NotThereError: There is no home.
         StoreUnusableError: An import, migration or restore holds it.
     """
     home = context.local(command)
     if making:
         make(home)
     elif not home.path.is_dir():
-        raise NotFoundError("home", str(home.path))
+        raise NotThereError(f"there is no home {home.path}: `codeflow-memory up` makes it")
     settings = load(home.path)
     with home.shared():
         tenants = tenants_of(home, settings, roots)

@@ -9,7 +9,8 @@ import rich_click as click
 from codeflow_memory.adapters.exported_lines import MAX_BYTES, parse_export
 from codeflow_memory.cli import exits, output, stores
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.places import repo_option
+from codeflow_memory.cli.places import get_project, get_repository, one_repo_option, repo_option
+from codeflow_memory.cli.stores import Opened
 from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.services import exact_import, legacy_import, proposed_import
 from codeflow_memory.services import export as exporting
@@ -53,15 +54,19 @@ def import_json(ctx: click.RichContext, /, document: Path, *, check: bool) -> No
     show_default=True,
     help="jsonl has everything, for another store.",
 )
-@click.option("--project", metavar="ID|SLUG", help="Only this one, else every project.")
-@repo_option
+@click.option("--project", metavar="ID|SLUG", help="Only this one; see above.")
+@one_repo_option
 @click.pass_obj
 def export(context: Context, form: str, project: str | None, repo: str | None) -> None:
-    """Write on stdout all that you see of the projects' memories."""
+    """Write on stdout all that you see of the projects' memories.
+
+    Without --repo and --project it is everything, of every repository, whatever the current folder.
+    """
     with stores.opened(context, "export") as home:
         access = stores.caller(home.tenants, context.token)
         store = home.tenants.get(access.tenant)
-        text = exporting.export(store, access, Format(form), project=project, repo=repo)
+        only, within = _meant(context, home, project, repo)
+        text = exporting.export(store, access, Format(form), project=only, repo=within)
     # Bytes: an export is UTF-8 whatever the terminal speaks.
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
@@ -96,6 +101,26 @@ def import_jsonl(ctx: click.RichContext, /, file: Any, **chosen: Any) -> None:  
     ctx.exit(exits.REVIEW if done.get("refused") else exits.OK)
 
 
+def _meant(
+    context: Context, home: Opened, project: str | None, repo: str | None
+) -> tuple[str | None, str | None]:
+    """Return the ids of the project and repository that are named; ``None`` where none is.
+
+    Raises:
+        NotThereError: One of them is not there.
+    """
+    if project is None and repo is None:
+        return None, None
+    # Imports the whole application.
+    from codeflow_memory.cli.local import LocalClient  # noqa: PLC0415 - when it is needed
+
+    with LocalClient.of(home, context.token) as client:
+        if project is not None:
+            found = get_project(client, project, repo)
+            return found["id"], found["repository_id"]
+        return None, get_repository(client, repo)
+
+
 def _imported(context: Context, data: bytes, chosen: dict[str, Any]) -> dict[str, Any]:
     if chosen["dry_run"]:
         file = parse_export(data)
@@ -110,7 +135,8 @@ def _imported(context: Context, data: bytes, chosen: dict[str, Any]) -> dict[str
                 "unchanged": exact.unchanged,
                 "memories": exact.memories,
             }
-        done = proposed_import.run(store, access, data, chosen["project"], chosen["repo"])
+        only, within = _meant(context, home, chosen["project"], chosen["repo"])
+        done = proposed_import.run(store, access, data, str(only), within)
     return {
         "proposed": done.proposed,
         "duplicates": done.duplicates,

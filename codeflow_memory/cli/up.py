@@ -1,11 +1,12 @@
 """``up``: makes the home, its tenant `local` and a first token, and serves until SIGTERM."""
 
+import errno
 import gc
 import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +20,12 @@ from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
 from codeflow_memory.domain.errors import StoreUnusableError, UnauthenticatedError
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
 from codeflow_memory.settings import load
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
-from codeflow_memory.storage.home import LOCAL, Home, sync_folder, write_private
+from codeflow_memory.storage.home import Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
 
 PORT = 8787
@@ -52,7 +54,7 @@ def up(context: Context, host: str, port: int, *, no_browser: bool) -> None:  # 
     only when it was just made. It is kept in the file "token" of the home.
     """
     with started(context) as start:
-        serve(start, host, port, as_json=context.json)
+        serve(start, host, port, lambda url: _tell(start, url, as_json=context.json))
 
 
 @contextmanager
@@ -83,8 +85,14 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
                 tenants.close()
 
 
-def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
-    """Serve until a signal ends it; tell the address first.
+def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Serve until a signal ends it.
+
+    Args:
+        start: What it begins with.
+        host: A name or address.
+        port: 0 is any free one.
+        tell: Says what there is at a URL, as soon as that answers.
 
     Raises:
         click.UsageError: Nothing can listen there.
@@ -99,7 +107,9 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
     try:
         listener = server.bind(_address(host), port)
     except OSError as error:
-        raise click.ClickException(f"cannot listen on {host}:{port}: {error.strerror}") from None
+        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
+        sentence = f"cannot listen on {host}:{port}: {error.strerror}{hint}"
+        raise click.ClickException(sentence) from None
     with closing(listener):
         try:
             hosts = server.own_hosts(listener, settings.server.hosts)
@@ -112,7 +122,8 @@ def serve(start: Start, host: str, port: int, *, as_json: bool) -> None:
         worker = Worker(start.opened.tenants, time.monotonic)
 
         def ready(url: str) -> None:
-            _tell(start, url, as_json=as_json)
+            tell(url)
+            sys.stdout.flush()
             worker.start()
 
         try:
@@ -198,4 +209,3 @@ def _tell(start: Start, url: str, *, as_json: bool) -> None:
             talk(f"token of the first owner: {start.token}")
         talk(f"home: {home.path}; its token is in the file {TOKEN}")
         talk(f"next: codeflow-memory learn .   (documentation: {url}/schema; Ctrl-C ends)")
-    sys.stdout.flush()

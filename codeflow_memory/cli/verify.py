@@ -12,11 +12,12 @@ from codeflow_memory.cli import output
 from codeflow_memory.cli.client import Client, Request, connected, pages, path
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import OK, REVIEW
-from codeflow_memory.cli.places import get_repository
+from codeflow_memory.cli.places import get_clone, get_repository
 from codeflow_memory.cli.repository import facts_of
 from codeflow_memory.domain.errors import InvalidRequestError
 
 _SUSPECT = frozenset({"changed", "missing"})
+_UNKNOWN = "unknown"
 _TITLES = ("RESULT", "MEMORY", "CITATION", "NEW PLACE")
 
 
@@ -29,12 +30,15 @@ _TITLES = ("RESULT", "MEMORY", "CITATION", "NEW PLACE")
 @click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
 @click.pass_obj
 def verify(context: Context, folder: Path, commit: str | None, *, jsonl: bool) -> int:
-    """Check citations against a commit; exit with 7 when one changed or is missing."""
-    folder = folder.expanduser().resolve()
+    """Check citations against a commit; exit with 7 when one changed or is missing.
+
+    The same where not one could be checked, as on a server that may not read the repository.
+    """
+    folder = get_clone(folder)
     head = _commit(folder, commit)
     with _reading(context, folder) as client:
         results = list(_results(client, folder, head, at_home=context.url is None))
-    suspect = any(row["result"] in _SUSPECT for row in results)
+    outcomes = {row["result"] for row in results}
     if jsonl:
         output.print_lines(results)
     elif context.json:
@@ -45,7 +49,20 @@ def verify(context: Context, folder: Path, commit: str | None, *, jsonl: bool) -
             ((r["result"], r["memory_id"], r["citation"], r.get("new_place")) for r in results),
         )
         output.talk(f"{len(results)} citations at {head[:12]}")
-    return REVIEW if suspect else OK
+    if outcomes == {_UNKNOWN}:
+        output.talk(_unchecked(context, head))
+        return REVIEW
+    return REVIEW if outcomes & _SUSPECT else OK
+
+
+def _unchecked(context: Context, head: str) -> str:
+    """Say why no citation could be checked."""
+    if context.url is None:
+        return f"nothing could be checked: git cannot read {head[:12]} in this repository"
+    return (
+        f"nothing could be checked: the server may not read this repository, or has no {head[:12]} "
+        "in it; its operator lists a folder above the clone in repositories.roots of config.toml"
+    )
 
 
 def _commit(folder: Path, wanted: str | None) -> str:

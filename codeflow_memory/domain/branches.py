@@ -40,11 +40,6 @@ def decide(items: Iterable[str], branch: str | None, ancestors: frozenset[str] |
     return Applies.UNKNOWN if Applies.UNKNOWN in answers else Applies.NO
 
 
-def named_commits(items: Iterable[str]) -> list[str]:
-    """Return the hashes of the ``commit:`` items, in their order."""
-    return [item.removeprefix(_COMMIT) for item in items if item.startswith(_COMMIT)]
-
-
 def matches(item: str, branch: str) -> bool:
     """Tell whether *branch* is the name *item*, or one that it covers if it is a glob."""
     name, pattern = branch.removeprefix(_HEADS), item.removeprefix(_HEADS)

@@ -1,6 +1,5 @@
 """The budget of a context: which entries fit, taken in the order of their scores."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,16 +19,10 @@ class Budget:
     entries: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """What was taken and what was not, both in the order of the scores."""
-
-    taken: tuple[str, ...]
-    omitted: tuple[tuple[str, Omission], ...]
-
-
 class Filling:
     """Takes entries one by one while both budgets hold.
+
+    After one that is too long a shorter one may still fit.
 
     Args:
         budget: Both limits.
@@ -54,19 +47,3 @@ class Filling:
         self._places -= 1
         self.left -= size
         return None
-
-
-def fill(sizes: Iterable[tuple[str, int]], budget: Budget, *, frame: int) -> Filled:
-    """Take entries while both budgets hold; after one that is too long a shorter one may still fit.
-
-    Args:
-        sizes: Memory ids and the characters that each takes in the context, best first.
-        budget: Both limits.
-        frame: Characters that the context has without any entry.
-    """
-    filling = Filling(budget, frame=frame)
-    answers = [(memory_id, filling.offer(size)) for memory_id, size in sizes]
-    return Filled(
-        tuple(memory_id for memory_id, omission in answers if omission is None),
-        tuple((memory_id, omission) for memory_id, omission in answers if omission is not None),
-    )

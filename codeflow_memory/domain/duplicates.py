@@ -54,13 +54,8 @@ def trigrams(text: str) -> frozenset[str]:
     return frozenset(folded[at : at + 3] for at in range(max(1, len(folded) - 2)))
 
 
-def similarity(a: str, b: str) -> float:
-    """Return Jaccard's index of the trigrams of *a* and *b*, 0 to 1; 1 for equal folded texts."""
-    return overlap(trigrams(a), trigrams(b))
-
-
 def overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return Jaccard's index of two sets of trigrams, for callers that compare one with many."""
+    """Return Jaccard's index of two texts' trigrams, 0 to 1; 1 for equal folded texts."""
     shared = len(a & b)
     return shared / (len(a) + len(b) - shared)
 

@@ -1,16 +1,15 @@
 """Connections: what a seed's evidence and places lend to entries that share them.
 
 A *hop* is one edge of the graph. ``derived_from`` joins two memories in one hop; a file, commit,
-run or branch that two memories both name joins them in two.
+run or branch that two memories both name joins them in two. Nothing goes further.
+
+Source: Code Flow, "Search and graph".
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-
-MAX_HOPS = 2
-"""Source: Code Flow, "Search and graph". Edges, not memories."""
 
 MAX_EDGES = 1_000
 ONE_HOP_SHARE = 0.15

@@ -1,7 +1,6 @@
-"""What a repository is known by: a key, its remote, its root commit or its place."""
+"""A remote as what a repository is known by: one text for all ways to write its address."""
 
 import re
-from enum import StrEnum
 
 MAX_REMOTE = 2000
 """Characters of an address; a longer one names nothing."""
@@ -15,39 +14,6 @@ _DRIVE = 1
 
 _HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?|\[[0-9a-f:.]+\]")
 _REFUSED = re.compile(r"[\s\x00-\x1f\x7f\\]")
-
-
-class IdentifiedBy(StrEnum):
-    """The rule that identified a repository, strongest first."""
-
-    KEY = "key"
-    REMOTE = "remote"
-    ROOT_COMMIT = "root_commit"
-    COMMON_DIR = "common_dir"
-
-
-def identify(
-    key: str | None, remote: str | None, root_commit: str | None, common_dir: str | None
-) -> tuple[IdentifiedBy, str] | None:
-    """Pick what identifies a repository: the first fact that there is, in the order given.
-
-    Args:
-        key: What the caller calls it.
-        remote: Its address as configured; one that `normalise_remote` refuses does not count.
-        root_commit: The oldest commit without a parent, a full hash.
-        common_dir: The absolute path of the git directory that its worktrees share.
-
-    Returns:
-        The rule and the identifying value, or ``None`` where there is no fact at all.
-    """
-    if key:
-        return IdentifiedBy.KEY, key
-    address = normalise_remote(remote) if remote else None
-    if address is not None:
-        return IdentifiedBy.REMOTE, address
-    if root_commit:
-        return IdentifiedBy.ROOT_COMMIT, root_commit
-    return (IdentifiedBy.COMMON_DIR, common_dir) if common_dir else None
 
 
 def normalise_remote(url: str) -> str | None:

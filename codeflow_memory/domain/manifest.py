@@ -17,6 +17,30 @@ _NOT_HASHED = ("id", "created_at")
 
 
 @dataclass(frozen=True, slots=True)
+class Manifest:
+    """One selection.
+
+    Args:
+        record: Canonical JSON of ids, revisions, numbers and hashes.
+        free_text: Canonical JSON of query, terms and reasons; ``None`` once a memory that it
+            lists was deleted.
+        free_sha256: The hash of the free text as it was.
+    """
+
+    manifest_id: str
+    repository_id: str
+    project_id: str
+    principal_id: str
+    run_id: str | None
+    created_at: int
+    record: str
+    free_text: str | None
+    free_sha256: str
+    context_sha256: str
+    manifest_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hashes:
     """SHA-256 of the free text, the context and the whole, 64 hex digits each."""
 

@@ -17,6 +17,22 @@ class Relation:
     revision: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship from the memory that supplies it to an entity.
+
+    ``target_revision`` is the exact revision of a memory in ``derived_from``, else 0.
+    """
+
+    scope_id: int
+    memory_id: str
+    memory_revision: int
+    type: str
+    target_kind: str
+    target_key: str
+    target_revision: int = 0
+
+
 def relations(memory: Memory) -> list[Relation]:
     """List what *memory* supplies, each relation once, in a fixed order; a tombstone nothing."""
     if memory.content is None:

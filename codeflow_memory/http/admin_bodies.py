@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from codeflow_memory.domain.access import Role
+from codeflow_memory.domain.grant import StoredGrant
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.team import Team
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.http.memory_bodies import Input
 from codeflow_memory.services.tokens import Issued, NewToken, parse_ttl
-from codeflow_memory.storage.grants import StoredGrant
-from codeflow_memory.storage.principals import Principal
-from codeflow_memory.storage.teams import Team
 
 Kind = Literal["user", "agent"]
 

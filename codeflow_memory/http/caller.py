@@ -13,6 +13,7 @@ from litestar.params import HeaderParameter
 from codeflow_memory.adapters.secrets import TokenParts, parse_token
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import NotFoundError, UnauthenticatedError
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.http import exchange
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.preconditions import parse_idempotency_key, parse_if_match
@@ -20,7 +21,6 @@ from codeflow_memory.http.rate import RateLimits
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage.home import LOCAL
 
 T = TypeVar("T")
 

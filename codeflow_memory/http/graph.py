@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codeflow_memory.domain.graph import MEMORY
 from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.provenance import Edge
 from codeflow_memory.http.caller import Call
-from codeflow_memory.http.memories import READ, Repo
+from codeflow_memory.http.memories import Repo
 from codeflow_memory.http.openapi import refusals
+from codeflow_memory.http.refused import READS
 from codeflow_memory.services import graph
 from codeflow_memory.services.graph import MAX_EDGES, Filter, Picture
-from codeflow_memory.storage.graph import Edge
 
 EdgeType = Literal["applies_to", "learned_from", "verified_at", "derived_from", "cites"]
 NodeKind = Literal["memory", "file", "run", "commit", "branch"]
@@ -72,7 +73,7 @@ async def provide_filter(
     "/api/projects/{project_id:str}/memory/graph",
     tags=["graph"],
     dependencies={"wanted": Provide(provide_filter)},
-    responses=refusals(*READ),
+    responses=refusals(*READS),
 )
 async def draw(
     project_id: FromPath[str],

@@ -17,36 +17,16 @@ from codeflow_memory.http.caller import Call, Change
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.pagination import Listing, parse_limit
 from codeflow_memory.http.preconditions import etag
+from codeflow_memory.http.refused import MEMORY_CHANGES, MEMORY_REVISIONS, READS
 from codeflow_memory.services import deletion, feedback, listing, memories, publication, review
 from codeflow_memory.services.diffs import compare
 from codeflow_memory.services.feedback import Judgement, Standing
 from codeflow_memory.services.listing import Filter
-from codeflow_memory.services.memories import View
 from codeflow_memory.services.review import Decision
+from codeflow_memory.services.views import View
 
 Repo = Annotated[str | None, QueryParameter(description="Repository id, key, remote or path")]
 MemoryResponse = Response[wire.MemoryBody | wire.TombstoneBody]
-
-READ = (
-    errors.UnauthenticatedError,
-    errors.ForbiddenError,
-    errors.RateLimitedError,
-    errors.BusyError,
-    errors.StoreUnusableError,
-)
-WRITE = (
-    *READ,
-    errors.OperationReusedError,
-    errors.PreviouslyRejectedError,
-    errors.ImportConflictError,
-    errors.StorageFullError,
-)
-REVISE = (
-    *WRITE,
-    errors.RevisionRequiredError,
-    errors.RevisionConflictError,
-    errors.IllegalTransitionError,
-)
 
 
 def shown(view: View, status_code: int = 200) -> Response[Any]:
@@ -92,10 +72,7 @@ class ProjectMemoryController(Controller):
 
     @post(
         responses=refusals(
-            *WRITE,
-            errors.RevisionConflictError,
-            errors.ProvenanceInvalidError,
-            errors.LimitExceededError,
+            *MEMORY_CHANGES, errors.RevisionConflictError, errors.ProvenanceInvalidError
         )
         | {200: ResponseSpec(wire.MemoryBody, generate_examples=False, description="Known already")}
     )
@@ -111,7 +88,7 @@ class ProjectMemoryController(Controller):
         view = await change.run(memories.create, project_id, repo, candidate, change.operation)
         return shown(view, 200 if view.duplicate else 201)
 
-    @get(dependencies={"wanted": Provide(provide_filter)}, responses=refusals(*READ))
+    @get(dependencies={"wanted": Provide(provide_filter)}, responses=refusals(*READS))
     async def find(
         self,
         project_id: FromPath[str],
@@ -144,14 +121,14 @@ class MemoryController(Controller):
     path = "/api/memories/{memory_id:str}"
     tags = ("memories",)
 
-    @get(responses=refusals(*READ))
+    @get(responses=refusals(*READS))
     async def get_one(
         self, memory_id: FromPath[str], call: NamedDependency[Call]
     ) -> MemoryResponse:
         """Return a memory, or the tombstone of one that the caller could read."""
         return shown(await call.run(memories.get, memory_id))
 
-    @get("/revisions", responses=refusals(*READ))
+    @get("/revisions", responses=refusals(*READS))
     async def revisions(
         self, memory_id: FromPath[str], call: NamedDependency[Call]
     ) -> Response[wire.RevisionsBody]:
@@ -160,14 +137,14 @@ class MemoryController(Controller):
         body: Any = {"items": [wire.revision(r) for r in found], "next_cursor": None}
         return Response(body)
 
-    @get("/revisions/{revision:int}", responses=refusals(*READ))
+    @get("/revisions/{revision:int}", responses=refusals(*READS))
     async def revision(
         self, memory_id: FromPath[str], revision: FromPath[int], call: NamedDependency[Call]
     ) -> MemoryResponse:
         """Return a memory as it was at a revision."""
         return shown(await call.run(memories.at_revision, memory_id, revision))
 
-    @get("/diff", responses=refusals(*READ))
+    @get("/diff", responses=refusals(*READS))
     async def diff(
         self,
         memory_id: FromPath[str],
@@ -179,7 +156,7 @@ class MemoryController(Controller):
         body: Any = await call.run(compare, memory_id, from_revision, to_revision)
         return Response(body)
 
-    @patch(responses=refusals(*REVISE, errors.ProvenanceInvalidError))
+    @patch(responses=refusals(*MEMORY_REVISIONS, errors.ProvenanceInvalidError))
     async def revise(
         self,
         memory_id: FromPath[str],
@@ -193,7 +170,7 @@ class MemoryController(Controller):
             )
         )
 
-    @delete(status_code=200, responses=refusals(*REVISE))
+    @delete(status_code=200, responses=refusals(*MEMORY_REVISIONS))
     async def delete(
         self,
         memory_id: FromPath[str],
@@ -211,7 +188,7 @@ class MemoryController(Controller):
             )
         )
 
-    @post("/publish", responses=refusals(*REVISE, errors.PublicationRefusedError))
+    @post("/publish", responses=refusals(*MEMORY_REVISIONS, errors.PublicationRefusedError))
     async def publish(
         self,
         memory_id: FromPath[str],
@@ -224,7 +201,7 @@ class MemoryController(Controller):
         )
         return shown(view, 201)
 
-    @post("/feedback", status_code=200, responses=refusals(*WRITE))
+    @post("/feedback", status_code=200, responses=refusals(*MEMORY_CHANGES))
     async def feedback(
         self,
         memory_id: FromPath[str],
@@ -248,7 +225,7 @@ class MemoryController(Controller):
             "/return",
         ],
         status_code=200,
-        responses=refusals(*REVISE),
+        responses=refusals(*MEMORY_REVISIONS),
     )
     async def decide(
         self,

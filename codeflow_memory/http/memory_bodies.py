@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status, describe
+from codeflow_memory.domain.revision import Revision
 from codeflow_memory.domain.secrets import redact
 from codeflow_memory.domain.text import hidden
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services.listing import Filter
-from codeflow_memory.services.memories import View
-from codeflow_memory.storage.approvals import Approval
-from codeflow_memory.storage.revisions import Revision
+from codeflow_memory.services.views import View
 
 _ID = "mem_01KABCDEFGHJKMNPQRSTVWXYZ0"
 _TIME = "2026-03-01T08:00:00.000000Z"

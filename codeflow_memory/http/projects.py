@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, QueryParameter
 from pydantic import BaseModel, Field
 
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.http.caller import Call
 from codeflow_memory.http.memory_bodies import Input
@@ -15,7 +16,6 @@ from codeflow_memory.http.refused import READS
 from codeflow_memory.http.turning import Cursor, Limit, turn
 from codeflow_memory.services import projects
 from codeflow_memory.services.projects import NewProject, View
-from codeflow_memory.storage.projects import Project
 
 Repo = Annotated[str | None, QueryParameter(description="Repository id, key, remote or path")]
 

@@ -1,4 +1,4 @@
-"""Which refusals the description lists for every reading and for every writing route."""
+"""Which refusals the description lists for routes that read, write, or replace a revision."""
 
 from typing import Final
 
@@ -24,4 +24,21 @@ CHANGES: Final[tuple[type[CodeflowError], ...]] = (
     errors.OperationReusedError,
     errors.ImportConflictError,
     errors.StorageFullError,
+)
+
+REVISIONS: Final[tuple[type[CodeflowError], ...]] = (
+    *CHANGES,
+    errors.RevisionRequiredError,
+    errors.RevisionConflictError,
+)
+
+MEMORY_CHANGES: Final[tuple[type[CodeflowError], ...]] = (
+    *CHANGES,
+    errors.PreviouslyRejectedError,
+)
+
+MEMORY_REVISIONS: Final[tuple[type[CodeflowError], ...]] = (
+    *REVISIONS,
+    errors.PreviouslyRejectedError,
+    errors.IllegalTransitionError,
 )

@@ -8,7 +8,6 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 from pydantic import BaseModel, Field
 
-from codeflow_memory.domain import errors
 from codeflow_memory.domain.registration import Alias, Fact
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.http.caller import Call, Change
@@ -16,13 +15,11 @@ from codeflow_memory.http.memory_bodies import Input
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.preconditions import etag
 from codeflow_memory.http.projects import NewProjectBody, ProjectBody, shown_project
-from codeflow_memory.http.refused import CHANGES, READS
+from codeflow_memory.http.refused import CHANGES, READS, REVISIONS
 from codeflow_memory.http.turning import Cursor, Limit, turn
 from codeflow_memory.services import projects, registration, repositories
 from codeflow_memory.services.registration import MAX_PATHS, Clone
 from codeflow_memory.services.repositories import Settings, View
-
-_REVISE = (*CHANGES, errors.RevisionRequiredError, errors.RevisionConflictError)
 
 
 class CloneBody(Input):
@@ -141,7 +138,7 @@ class RepositoryController(Controller):
         """Return a repository; a merged one is the one that it became part of."""
         return shown(await call.run(repositories.show, repository_id))
 
-    @patch("/{repository_id:str}", responses=refusals(*_REVISE))
+    @patch("/{repository_id:str}", responses=refusals(*REVISIONS))
     async def update(
         self,
         repository_id: FromPath[str],

@@ -7,6 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 from pydantic import BaseModel, Field
 
+from codeflow_memory.domain.run import Run
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.http.caller import Call, Change
 from codeflow_memory.http.memory_bodies import Input
@@ -15,7 +16,6 @@ from codeflow_memory.http.refused import CHANGES, READS
 from codeflow_memory.http.turning import Cursor, Limit, turn
 from codeflow_memory.services import runs
 from codeflow_memory.services.runs import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS, NewRun
-from codeflow_memory.storage.runs import Run
 
 _RUN = "run_01KABCDEFGHJKMNPQRSTVWXYZ0"
 

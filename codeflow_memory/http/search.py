@@ -11,9 +11,10 @@ from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.domain.memory import Collection, Kind
 from codeflow_memory.domain.text import normalise
 from codeflow_memory.http.caller import Call
-from codeflow_memory.http.memories import READ, Repo
+from codeflow_memory.http.memories import Repo
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.pagination import parse_limit
+from codeflow_memory.http.refused import READS
 from codeflow_memory.services import search
 from codeflow_memory.services.search import Answer, Question
 
@@ -65,7 +66,7 @@ async def provide_question(  # noqa: PLR0913, PLR0917 - the documented parameter
     "/api/projects/{project_id:str}/memory/search",
     tags=["search"],
     dependencies={"question": Provide(provide_question)},
-    responses=refusals(*READ),
+    responses=refusals(*READS),
 )
 async def find(
     project_id: FromPath[str],

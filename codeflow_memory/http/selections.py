@@ -13,20 +13,20 @@ from codeflow_memory.domain import errors
 from codeflow_memory.domain.budget import Budget
 from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
-from codeflow_memory.domain.manifest import for_others
+from codeflow_memory.domain.manifest import Manifest, for_others
 from codeflow_memory.domain.memory import Kind
 from codeflow_memory.domain.secrets import redact
+from codeflow_memory.domain.selection import DEFAULT_KINDS, Request
 from codeflow_memory.domain.sources import check_path, is_commit
 from codeflow_memory.domain.text import normalise
 from codeflow_memory.http.caller import Call, Change
-from codeflow_memory.http.memories import READ, WRITE, Repo, standing_response
+from codeflow_memory.http.memories import Repo, standing_response
 from codeflow_memory.http.memory_bodies import Input, Prose, StandingBody
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.pagination import Listing, parse_limit
+from codeflow_memory.http.refused import MEMORY_CHANGES, READS
 from codeflow_memory.services import outcomes, replay, selections
 from codeflow_memory.services.feedback import Judgement
-from codeflow_memory.services.selections import DEFAULT_KINDS, Request
-from codeflow_memory.storage.manifests import Manifest
 
 MAX_CHARACTERS = 200_000
 MAX_ENTRIES = 100
@@ -158,7 +158,7 @@ class SelectionController(Controller):
     path = "/api/projects/{project_id:str}/memory/selections"
     tags = ("selections",)
 
-    @post(status_code=201, responses=refusals(*READ, errors.StorageFullError))
+    @post(status_code=201, responses=refusals(*READS, errors.StorageFullError))
     async def create(
         self,
         project_id: FromPath[str],
@@ -172,7 +172,7 @@ class SelectionController(Controller):
             status_code=201,
         )
 
-    @get(responses=refusals(*READ))
+    @get(responses=refusals(*READS))
     async def find(
         self,
         project_id: FromPath[str],
@@ -202,7 +202,7 @@ class SelectionController(Controller):
         }
         return Response(body)
 
-    @get("/{selection_id:str}", responses=refusals(*READ))
+    @get("/{selection_id:str}", responses=refusals(*READS))
     async def get_one(
         self,
         project_id: FromPath[str],
@@ -216,7 +216,7 @@ class SelectionController(Controller):
             _whole(again.manifest, again.context, again.places, call.access.principal_id)
         )
 
-    @post("/{selection_id:str}/replay", status_code=200, responses=refusals(*READ))
+    @post("/{selection_id:str}/replay", status_code=200, responses=refusals(*READS))
     async def replay(
         self,
         project_id: FromPath[str],
@@ -241,7 +241,7 @@ class SelectionController(Controller):
         }
         return Response(body)
 
-    @post("/{selection_id:str}/feedback", status_code=200, responses=refusals(*WRITE))
+    @post("/{selection_id:str}/feedback", status_code=200, responses=refusals(*MEMORY_CHANGES))
     async def feedback(
         self,
         project_id: FromPath[str],

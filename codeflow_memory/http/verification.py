@@ -7,11 +7,11 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, JSONBody
 from pydantic import BaseModel, Field
 
-from codeflow_memory.domain import errors
 from codeflow_memory.http.caller import Change
-from codeflow_memory.http.memories import READ, Repo
+from codeflow_memory.http.memories import Repo
 from codeflow_memory.http.memory_bodies import Input
 from codeflow_memory.http.openapi import refusals
+from codeflow_memory.http.refused import CHANGES
 from codeflow_memory.services import verification
 from codeflow_memory.services.citations import MAX_MEMORIES
 from codeflow_memory.services.verification import Report, Wanted
@@ -49,13 +49,7 @@ class ReportBody(BaseModel):
     "/api/projects/{project_id:str}/memory/verify",
     status_code=200,
     tags=["memories"],
-    responses=refusals(
-        *READ,
-        errors.ForbiddenError,
-        errors.OperationReusedError,
-        errors.ImportConflictError,
-        errors.StorageFullError,
-    ),
+    responses=refusals(*CHANGES),
 )
 async def verify(
     project_id: FromPath[str],

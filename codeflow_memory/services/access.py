@@ -16,10 +16,10 @@ from codeflow_memory.domain.access import (
 )
 from codeflow_memory.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from codeflow_memory.domain.memory import Collection
+from codeflow_memory.domain.project import Project
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import principals, projects, runs, scopes, teams, tokens
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 
 _NOBODY = "0" * 64
 

@@ -2,12 +2,12 @@
 
 from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.errors import ForbiddenError, NotFoundError
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.team import Team
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.repositories import get_visible
 from codeflow_memory.storage import principals, teams
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.principals import Principal
-from codeflow_memory.storage.teams import Team
 
 
 def require_owner(access: Access, to: str) -> None:

@@ -7,9 +7,17 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, deletion, memories, ownership, publication, review
+from codeflow_memory.services import (
+    anchors,
+    deletion,
+    memories,
+    ownership,
+    publication,
+    review,
+    views,
+)
 from codeflow_memory.services.anchors import Anchors
-from codeflow_memory.services.mutation import Mutation, Operation, Work, mutate
+from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.review import Decision
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage.engine import Transaction
@@ -142,29 +150,21 @@ def _together(
 ) -> tuple[list[Result], bool]:
     known = [_ask_git_safely(store, access, step) for step in steps]
 
-    def trial(mutation: Mutation) -> Receipt:
-        mutation.trial = True
-        raise _Undone(_attempts(mutation, steps, known))
-
     def work(mutation: Mutation) -> Receipt:
+        # What is refused leaves no trace, not even outside the database: the guard is asked last.
+        mutation.guarded = False
         results = _attempts(mutation, steps, known)
-        if any(r.error is not None for r in results):
+        if dry_run or any(r.error is not None for r in results):
             raise _Undone(results)
+        store.guard.within(mutation.tx)
         done: list[object] = [[r.memory_id, r.revision, r.status] for r in results]
         return Receipt("batch", "", 0, {"results": done})
 
-    def ask(how: Work) -> tuple[list[Result], bool]:
-        try:
-            room = _needs_room(steps)
-            return mutate(store, access, operation, how, _render_all, needs_room=room), True
-        except _Undone as undone:
-            return undone.results, False
-
-    # What is refused must leave no trace, not even outside the database: it is tried first.
-    results, applied = ask(trial)
-    if applied or dry_run or any(r.error is not None for r in results):
-        return results, applied or dry_run
-    return ask(work)
+    try:
+        needs_room = _needs_room(steps)
+        return mutate(store, access, operation, work, _render_all, needs_room=needs_room), True
+    except _Undone as undone:
+        return undone.results, dry_run
 
 
 def _attempts(
@@ -192,7 +192,7 @@ def _render_all(_tx: Transaction, _access: Access, receipt: Receipt) -> list[Res
 
 def _apply(mutation: Mutation, step: Step, known: _FromGit) -> Result:
     reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-    stored = memories.expect(mutation.tx, reach, step.memory_id, step.revision)
+    stored = views.expect(mutation.tx, reach, step.memory_id, step.revision)
     if step.action == EDIT:
         memory = memories.revise_stored(mutation, reach, stored, step.changes or {}, known.anchors)
     elif step.action == PUBLISH:

@@ -11,12 +11,12 @@ from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.citations import Anchor, Citation, Outcome, Result
 from codeflow_memory.domain.errors import CodeflowError, LimitExceededError
 from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.sources import Source
 from codeflow_memory.services import anchors, listing
 from codeflow_memory.storage import citations as rows
-from codeflow_memory.storage import memories
+from codeflow_memory.storage import lights, memories
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 
 MAX_MEMORIES = 5_000
 """Memories with cited files in one verification of one project."""
@@ -70,7 +70,7 @@ def find_cited(
     """
     ids = [
         row.memory_id
-        for row in memories.light(tx, reach.scopes, STANDING)
+        for row in lights.in_statuses(tx, reach.scopes, STANDING)
         if row.cited
         and (memory_ids is None or row.memory_id in memory_ids)
         and listing.visible(reach, row)

@@ -7,10 +7,10 @@ from codeflow_memory.domain.errors import ForbiddenError
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Collection, Memory, Tombstone
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, memories
-from codeflow_memory.services.memories import View
+from codeflow_memory.services import entries, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.views import View
 from codeflow_memory.storage import approvals, citations, feedback, manifests, revisions
 from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.receipts import Receipt
@@ -37,11 +37,11 @@ def delete(
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
+        stored = views.expect(mutation.tx, reach, memory_id, base_revision)
         stone = erase(mutation, stored, reason)
-        return memories.receipt_of(mutation, "delete", stone)
+        return views.receipt_of(mutation, "delete", stone)
 
-    return mutate(store, access, operation, work, memories.render, needs_room=False)
+    return mutate(store, access, operation, work, views.render, needs_room=False)
 
 
 def erase(mutation: Mutation, stored: Stored, reason: str | None) -> Memory:

@@ -6,7 +6,7 @@ import re
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.memory import Memory
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import memories
+from codeflow_memory.services import views
 from codeflow_memory.services.store import Store
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
@@ -29,9 +29,9 @@ def compare(
     """
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
-        memory = memories.seen(tx, reach, memory_id).memory
-        old = memories.as_it_was(tx, reach, memory, from_revision)
-        new = memories.as_it_was(tx, reach, memory, to_revision)
+        memory = views.seen(tx, reach, memory_id).memory
+        old = views.as_it_was(tx, reach, memory, from_revision)
+        new = views.as_it_was(tx, reach, memory, to_revision)
     before, after = _fields(old), _fields(new)
     return {
         "memory_id": memory_id,

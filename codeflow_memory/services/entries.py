@@ -16,7 +16,7 @@ from codeflow_memory.domain.limits import (
     counts_for_run,
 )
 from codeflow_memory.domain.memory import Collection, Memory, Status
-from codeflow_memory.domain.provenance import relations
+from codeflow_memory.domain.provenance import Edge, relations
 from codeflow_memory.domain.terms import document_terms
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import graph, memories, revisions, runs, scopes, terms
@@ -180,7 +180,7 @@ def link(mutation: Mutation, memory: Memory) -> None:
         scope_of(memory),
         memory.memory_id,
         [
-            graph.Edge(
+            Edge(
                 memory.scope_id,
                 memory.memory_id,
                 memory.revision,

@@ -13,15 +13,15 @@ from codeflow_memory.adapters.exported_shapes import (
     TeamLine,
 )
 from codeflow_memory.domain.errors import InvalidRequestError
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import Alias, Fact
+from codeflow_memory.domain.run import Run
+from codeflow_memory.domain.team import Team
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import principals, projects, repositories, runs, teams
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.principals import Principal
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.repositories import Repository
-from codeflow_memory.storage.runs import Run
-from codeflow_memory.storage.teams import Team
 
 _NAME_LENGTH = 200
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from codeflow_memory.adapters.exported_shapes import MemoryLine, RevisionPart
 from codeflow_memory.domain.access import Scope
+from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.errors import InvalidRequestError, LimitExceededError
 from codeflow_memory.domain.limits import (
     PROJECT_ENTRIES,
@@ -36,7 +37,6 @@ from codeflow_memory.storage import (
     runs,
     scopes,
 )
-from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.citations import Citation
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.feedback import Feedback

@@ -13,6 +13,7 @@ from codeflow_memory.domain.memory import (
     Status,
     canonical_json,
 )
+from codeflow_memory.domain.project import Project
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.exported_tables import lines as exported_lines
 from codeflow_memory.services.exported_tables import visible
@@ -22,7 +23,6 @@ from codeflow_memory.storage import (
     projects,
 )
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 
 BLOCK_BEGINS = "<!-- codeflow-memory: begin; written by `codeflow-memory export`, do not edit -->"
 BLOCK_ENDS = "<!-- codeflow-memory: end -->"

@@ -7,7 +7,7 @@ from itertools import groupby
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.memory import Content, Memory, Pair, canonical_json
 from codeflow_memory.domain.times import to_rfc3339
-from codeflow_memory.services import memories as entries_read
+from codeflow_memory.services import views
 from codeflow_memory.storage import approvals, citations, feedback, memories, revisions
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.memories import Stored
@@ -103,7 +103,7 @@ def fingerprint(records: Iterable[Record]) -> str:
 def _closed(tx: Transaction, reach: Reach, memory: Memory) -> set[int]:
     """Return the revisions of *memory* that the caller may not read."""
     return set(range(1, memory.revision + 1)) - {
-        r.revision for r in entries_read.readable(tx, reach, memory)
+        r.revision for r in views.readable(tx, reach, memory)
     }
 
 

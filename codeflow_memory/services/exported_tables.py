@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from codeflow_memory.adapters.exported_shapes import FORMAT
 from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.exported_records import Record, fingerprint, of_memories
 from codeflow_memory.storage import imports, memories, principals, repositories, runs, teams
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 
 _CHUNK = 250
 """Entries read at once."""

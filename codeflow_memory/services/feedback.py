@@ -6,7 +6,7 @@ from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, memories, replay
+from codeflow_memory.services import entries, replay, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import feedback as rows
@@ -59,7 +59,7 @@ def give(
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.seen(mutation.tx, reach, memory_id)
+        stored = views.seen(mutation.tx, reach, memory_id)
         if judgement.selection_id is not None:
             _check_selection(mutation, stored.memory, judgement.selection_id)
         return judge(mutation, stored, judgement)

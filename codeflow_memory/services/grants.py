@@ -2,6 +2,7 @@
 
 from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.errors import ForbiddenError, NotFoundError
+from codeflow_memory.domain.grant import StoredGrant
 from codeflow_memory.services.administration import (
     get_principal,
     get_repository_id,
@@ -12,7 +13,6 @@ from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import grants, principals
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.grants import StoredGrant
 from codeflow_memory.storage.receipts import Receipt
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from codeflow_memory.domain.access import Access, Reach
 from codeflow_memory.domain.graph import MEMORY
 from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.project import Project
+from codeflow_memory.domain.provenance import Edge
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import listing
-from codeflow_memory.services.memories import UNRESOLVED
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import graph, memories
+from codeflow_memory.services.views import UNRESOLVED
+from codeflow_memory.storage import graph, lights
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.graph import Edge
-from codeflow_memory.storage.memories import Light
-from codeflow_memory.storage.projects import Project
+from codeflow_memory.storage.lights import Light
 
 MAX_EDGES = 1_000
 SHOWN = tuple(status for status in Status if status is not Status.DELETED)
@@ -65,7 +65,7 @@ def draw(
         reach = accesses.reach(tx, access, project)
         suppliers = {
             row.memory_id: row
-            for row in memories.light(tx, reach.scopes, SHOWN)
+            for row in lights.in_statuses(tx, reach.scopes, SHOWN)
             if listing.visible(reach, row)
             and (not wanted.statuses or row.status in wanted.statuses)
         }
@@ -74,7 +74,7 @@ def draw(
         else:
             found = _around(tx, project, reach, suppliers, wanted)
         edges = found[:MAX_EDGES]
-        targets = memories.light_of(
+        targets = lights.find_all(
             tx, reach.scopes, {e.target_key for e in edges if e.target_kind == MEMORY}
         )
         standing = {row.memory_id: row for row in targets if _stands(reach, row)}
@@ -87,7 +87,7 @@ def draw(
         )
         named = {e.memory_id: suppliers[e.memory_id] for e in edges}
         named |= {e.target_key: standing[e.target_key] for e in resolved}
-        titles = memories.titles(tx, reach.scopes, named)
+        titles = lights.titles(tx, reach.scopes, named)
     return Picture(tuple(edges), named, titles, resolved, len(found) > MAX_EDGES)
 
 

@@ -31,6 +31,7 @@ from codeflow_memory.domain.drafts import parse_draft
 from codeflow_memory.domain.errors import CodeflowError, InvalidRequestError, NotFoundError
 from codeflow_memory.domain.identity import normalise_remote
 from codeflow_memory.domain.memory import Collection
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.text import escape_hidden
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import anchors, governance, projects, registration
@@ -43,7 +44,6 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.storage import projects as rows
 from codeflow_memory.storage import repositories
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 _SLUG_LENGTH = 100

@@ -2,12 +2,13 @@
 
 import os
 
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services.legacy_import import COPY, conflict
 from codeflow_memory.services.store import Guard, NoGuard
 from codeflow_memory.services.tenants import GuardOf
 from codeflow_memory.storage import imports
 from codeflow_memory.storage.engine import Engine, Transaction
-from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home, sync_folder
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home, sync_folder
 from codeflow_memory.storage.imports import State
 
 _SNAPSHOTS = LEGACY_DOCUMENT + ".*.tmp"

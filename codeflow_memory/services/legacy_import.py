@@ -20,6 +20,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
 )
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import legacy_rows, legacy_source
 from codeflow_memory.services.legacy_report import Outcome, Report
 from codeflow_memory.services.legacy_source import Source
@@ -27,7 +28,7 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
 from codeflow_memory.storage import imports, migrate, tenants
 from codeflow_memory.storage.engine import Engine
-from codeflow_memory.storage.home import LEGACY_DOCUMENT, LOCAL, Home, is_regular, sync_folder
+from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home, is_regular, sync_folder
 from codeflow_memory.storage.imports import Import, State
 from codeflow_memory.storage.words import UnicodeWords
 

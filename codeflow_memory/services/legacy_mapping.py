@@ -19,6 +19,7 @@ from codeflow_memory.adapters.legacy_records import (
 )
 from codeflow_memory.domain import secrets
 from codeflow_memory.domain.access import Origin, Scope
+from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.labels import absolute_path
 from codeflow_memory.domain.memory import (
     Collection,
@@ -32,7 +33,6 @@ from codeflow_memory.domain.memory import (
 from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.text import hidden
 from codeflow_memory.services.governance import TRUST_BASE
-from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.imports import StoredReceipt
 from codeflow_memory.storage.memories import Stored

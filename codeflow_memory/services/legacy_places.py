@@ -6,14 +6,14 @@ from codeflow_memory.adapters.legacy_records import Document
 from codeflow_memory.domain.access import Scope
 from codeflow_memory.domain.labels import absolute_path
 from codeflow_memory.domain.memory import Collection
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import Alias, Fact
+from codeflow_memory.domain.team import Team
 from codeflow_memory.services.legacy_mapping import Places, spelled
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import projects, repositories, scopes, teams
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.repositories import Repository
-from codeflow_memory.storage.teams import Team
 
 _NAME_LENGTH = 200
 

@@ -9,6 +9,7 @@ from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.limits import counted_bytes, counts_as_live, counts_for_run
 from codeflow_memory.domain.memory import Memory, Status
+from codeflow_memory.domain.run import Run
 from codeflow_memory.domain.terms import Form, Frequencies, document_terms
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
@@ -39,7 +40,6 @@ from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.imports import Finding, Import, State
 from codeflow_memory.storage.receipts import Receipt
 from codeflow_memory.storage.revisions import Step
-from codeflow_memory.storage.runs import Run
 
 ACTION = "import"
 """The word of the audit and of the first revision here."""

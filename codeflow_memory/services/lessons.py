@@ -11,6 +11,7 @@ from codeflow_memory.domain.errors import (
     ProvenanceInvalidError,
 )
 from codeflow_memory.domain.memory import Collection, Content, Memory, Pair, Status
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.sources import parse_source
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import entries, memories
@@ -20,7 +21,6 @@ from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage import sightings
 from codeflow_memory.storage.memories import Stored
-from codeflow_memory.storage.projects import Project
 
 VANISHED = "vanished"
 """The reason in the review queue of what was accepted and is no longer in the repository."""

@@ -11,7 +11,7 @@ from codeflow_memory.domain.duplicates import NEAR, family, overlap, trigrams
 from codeflow_memory.domain.memory import Content, Memory
 from codeflow_memory.domain.terms import Form, document_terms
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import memories, terms
+from codeflow_memory.storage import lights, memories, terms
 from codeflow_memory.storage.engine import Transaction
 
 _WORDS = 12
@@ -34,7 +34,7 @@ def nearest(
     own = trigrams(f"{content.title}\n{content.body}")
     scored = [
         (-overlap(own, trigrams(f"{text.title}\n{text.body}")), memory_id)
-        for memory_id, text in memories.texts(tx, [scope_id], ids).items()
+        for memory_id, text in lights.texts(tx, [scope_id], ids).items()
     ]
     near = [memory_id for score, memory_id in sorted(scored) if -score >= NEAR]
     found = {s.memory.memory_id: s.memory for s in memories.find_all(tx, [scope_id], near)}

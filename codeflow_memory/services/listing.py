@@ -9,12 +9,12 @@ from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status
 from codeflow_memory.domain.paths import applies
 from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import memories as memory_views
-from codeflow_memory.services.memories import View
+from codeflow_memory.services import views
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import memories
+from codeflow_memory.services.views import View
+from codeflow_memory.storage import lights, memories
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.memories import Light
+from codeflow_memory.storage.lights import Light
 
 Position = tuple[int, str]
 """``(updated_at, memory_id)`` of the last item of a page."""
@@ -72,7 +72,7 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
         reach = accesses.reach(tx, access, project)
         found = [
             row
-            for row in memories.light(tx, reach.scopes, [wanted.status])
+            for row in lights.in_statuses(tx, reach.scopes, [wanted.status])
             if visible(reach, row) and _matches(row, wanted)
         ]
         if wanted.status is Status.DELETED:
@@ -81,15 +81,15 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
             found = _with_text(store, tx, found, wanted.text)
         rest = [row for row in found if after is None or _key(row) > _key_of(after)]
         page = rest[:limit]
-        views = {
-            s.memory.memory_id: memory_views.view(tx, reach, s.memory)
+        shown = {
+            s.memory.memory_id: views.view(tx, reach, s.memory)
             for s in memories.find_all(
                 tx, {row.scope_id for row in page}, {row.memory_id for row in page}
             )
         }
     last = page[-1] if len(rest) > limit else None
     return Page(
-        tuple(views[row.memory_id] for row in page),
+        tuple(shown[row.memory_id] for row in page),
         None if last is None else (last.updated_at, last.memory_id),
         _facets(found),
     )

@@ -1,8 +1,7 @@
 """Memories: create, read, list, revise and delete."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from codeflow_memory.domain.access import Access, Reach, Role, Scope
 from codeflow_memory.domain.candidates import Candidate
@@ -11,49 +10,25 @@ from codeflow_memory.domain.errors import (
     ForbiddenError,
     IllegalTransitionError,
     InvalidRequestError,
-    NotFoundError,
-    RevisionConflictError,
 )
 from codeflow_memory.domain.memory import (
     Collection,
     Content,
     Memory,
-    Pair,
-    Sensitivity,
     Status,
-    describe,
 )
+from codeflow_memory.domain.project import Project
+from codeflow_memory.domain.revision import Revision
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, entries, governance, succession
+from codeflow_memory.services import anchors, entries, governance, succession, views
 from codeflow_memory.services.anchors import Anchors
 from codeflow_memory.services.governance import Prepared
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import approvals, memories, revisions, runs, sightings
-from codeflow_memory.storage.approvals import Approval
-from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.services.views import View
+from codeflow_memory.storage import approvals, runs, sightings
 from codeflow_memory.storage.memories import Stored
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
-from codeflow_memory.storage.revisions import Revision
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A memory as one caller sees it.
-
-    Args:
-        memory: At the revision that was asked for.
-        resolved: For each ``derived_from`` pair, whether the named revision is the current one of
-            a memory that the caller sees and that still stands.
-        approvals: Decisions, oldest first.
-        duplicate: The answer to a write that said nothing new.
-    """
-
-    memory: Memory
-    resolved: tuple[bool, ...] = ()
-    approvals: tuple[Approval, ...] = ()
-    duplicate: bool = False
 
 
 def create(
@@ -84,9 +59,9 @@ def create(
         accesses.require(mutation.access, Role.CONTRIBUTOR, project.repository_id, "write memories")
         placed = _placed(mutation, project, prepared)
         memory, duplicate = admit(mutation, project, placed, taken)
-        return receipt_of(mutation, "create", memory, duplicate=duplicate)
+        return views.receipt_of(mutation, "create", memory, duplicate=duplicate)
 
-    return mutate(store, access, operation, work, render)
+    return mutate(store, access, operation, work, views.render)
 
 
 def admit(
@@ -147,15 +122,15 @@ def get(store: Store, access: Access, memory_id: str) -> View:
     """
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
-        return view(tx, reach, seen(tx, reach, memory_id).memory)
+        return views.view(tx, reach, views.seen(tx, reach, memory_id).memory)
 
 
 def history(store: Store, access: Access, memory_id: str) -> list[Revision]:
     """List the revisions of a memory that the caller may read, oldest first."""
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
-        memory = seen(tx, reach, memory_id).memory
-        return readable(tx, reach, memory)
+        memory = views.seen(tx, reach, memory_id).memory
+        return views.readable(tx, reach, memory)
 
 
 def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> View:
@@ -166,8 +141,8 @@ def at_revision(store: Store, access: Access, memory_id: str, revision: int) -> 
     """
     with store.engine.read() as tx:
         reach = accesses.reach_everywhere(tx, access)
-        stored = seen(tx, reach, memory_id)
-        return view(tx, reach, as_it_was(tx, reach, stored.memory, revision))
+        stored = views.seen(tx, reach, memory_id)
+        return views.view(tx, reach, views.as_it_was(tx, reach, stored.memory, revision))
 
 
 def revise(
@@ -192,11 +167,11 @@ def revise(
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = expect(mutation.tx, reach, memory_id, base_revision)
+        stored = views.expect(mutation.tx, reach, memory_id, base_revision)
         memory = revise_stored(mutation, reach, stored, changes, taken)
-        return receipt_of(mutation, "revise", memory)
+        return views.receipt_of(mutation, "revise", memory)
 
-    return mutate(store, access, operation, work, render)
+    return mutate(store, access, operation, work, views.render)
 
 
 def revise_stored(
@@ -262,171 +237,6 @@ def _claims(content: Content) -> tuple[object, ...]:
 
 
 _EDITABLE = frozenset({Status.PROPOSED, Status.ACCEPTED, Status.OUTDATED})
-
-
-def seen(tx: Transaction, reach: Reach, memory_id: str) -> Stored:
-    """Return an entry within *reach*.
-
-    Raises:
-        NotFoundError: Absent or out of reach.
-    """
-    stored = memories.find(tx, reach.scopes, memory_id)
-    if stored is None or not reach.sees(stored.memory, before=stored.before):
-        raise NotFoundError("memory", memory_id)
-    return stored
-
-
-def expect(tx: Transaction, reach: Reach, memory_id: str, base_revision: int) -> Stored:
-    """Return an entry within *reach* that still stands at *base_revision*.
-
-    Raises:
-        NotFoundError: Absent or out of reach.
-        RevisionConflictError: It is at another revision; carries what stands now.
-    """
-    stored = seen(tx, reach, memory_id)
-    if stored.memory.revision != base_revision:
-        raise RevisionConflictError(
-            memory_id,
-            expected=base_revision,
-            current=stored.memory.revision,
-            content=describe(stored.memory),
-        )
-    return stored
-
-
-def view(tx: Transaction, reach: Reach, memory: Memory) -> View:
-    """Add to *memory* what depends on the caller."""
-    pairs = () if memory.content is None else memory.content.derived_from
-    if memory.superseded_by is not None and not _sees(tx, reach, memory.superseded_by):
-        memory = replace(memory, superseded_by=None)
-    return View(
-        memory,
-        resolved(tx, reach, pairs),
-        tuple(approvals.find_all(tx, memory.repository_id, memory.memory_id)),
-    )
-
-
-def _sees(tx: Transaction, reach: Reach, memory_id: str) -> bool:
-    stored = memories.find(tx, reach.scopes, memory_id)
-    return stored is not None and reach.sees(stored.memory, before=stored.before)
-
-
-UNRESOLVED = frozenset({Status.OUTDATED, Status.SUPERSEDED, Status.DELETED})
-"""What no longer stands: a pair that names it is not resolved."""
-
-
-def resolved(tx: Transaction, reach: Reach, pairs: tuple[Pair, ...]) -> tuple[bool, ...]:
-    """Tell for each pair whether it is current and stands; hidden and stale look alike."""
-    if not pairs:
-        return ()
-    standing = {
-        Pair(s.memory.memory_id, s.memory.revision)
-        for s in memories.find_all(tx, reach.scopes, {p.memory_id for p in pairs})
-        if reach.sees(s.memory) and s.memory.status not in UNRESOLVED
-    }
-    return tuple(pair in standing for pair in pairs)
-
-
-def readable(tx: Transaction, reach: Reach, memory: Memory) -> list[Revision]:
-    """List the revisions of *memory*, which the caller sees, that are its to read, oldest first."""
-    found = revisions.find_all(tx, memory.repository_id, memory.memory_id)
-    served = {r.content_sha256 for r in found if r.status is Status.ACCEPTED}
-    return [r for r in found if _is_open(reach, memory, r, served)]
-
-
-def _is_open(
-    reach: Reach, memory: Memory, revision: Revision, served: AbstractSet[str | None]
-) -> bool:
-    """Tell whether a revision is the caller's to read.
-
-    One that was marked secret is its owner's, whatever became of the entry since. A reader of the
-    project sees the texts that were in service, *served* by their hashes, and no draft.
-    """
-    content = revision.content
-    if content is None:
-        return True
-    if content.sensitivity is Sensitivity.SECRET and memory.owner != reach.access.principal_id:
-        return False
-    return (
-        memory.collection is not Collection.PROJECT
-        or revision.content_sha256 in served
-        or reach.access.may(Role.CONTRIBUTOR, memory.repository_id)
-    )
-
-
-def as_it_was(tx: Transaction, reach: Reach, memory: Memory, revision: int) -> Memory:
-    """Return *memory* with status and content of *revision*; its tombstone once it is deleted.
-
-    Raises:
-        NotFoundError: There is no such revision for the caller.
-    """
-    if not 1 <= revision <= memory.revision:
-        raise NotFoundError("revision", str(revision))
-    if revision == memory.revision or memory.content is None:
-        return memory
-    for found in readable(tx, reach, memory):
-        if found.revision == revision:
-            return with_revision(memory, found)
-    raise NotFoundError("revision", str(revision))
-
-
-def with_revision(memory: Memory, found: Revision) -> Memory:
-    """Return *memory* with what *found*, a revision of it, keeps."""
-    return replace(
-        memory,
-        revision=found.revision,
-        status=found.status,
-        superseded_by=found.superseded_by,
-        content=found.content,
-        content_sha256=found.content_sha256,
-        updated_at=found.at,
-    )
-
-
-def render(tx: Transaction, access: Access, receipt: Receipt) -> View:
-    """Render the answer of a mutation from its receipt: the recorded revision, or the tombstone.
-
-    Raises:
-        NotFoundError: The caller has lost sight of it since.
-    """
-    reach = accesses.reach_everywhere(tx, access)
-    stored = memories.find(tx, reach.scopes, receipt.target_id)
-    # A sponsor that has decided an agent's entry is answered, though it is the agent's alone now.
-    if stored is None or not (
-        reach.sees(stored.memory, before=stored.before) or stored.memory.owner in access.sponsored
-    ):
-        raise NotFoundError("memory", receipt.target_id)
-    shown = view(tx, reach, as_it_was(tx, reach, stored.memory, receipt.revision))
-    return _then(shown, receipt)
-
-
-def _then(shown: View, receipt: Receipt) -> View:
-    """Return *shown* with what stands beside a revision as it was when the receipt was made."""
-    trust, at = receipt.facts.get("trust"), receipt.facts.get("at")
-    memory, approvals_then = shown.memory, shown.approvals
-    if isinstance(at, int):
-        approvals_then = tuple(a for a in shown.approvals if a.at <= at)
-        check = memory.verification
-        if check is not None and check.at > at:
-            memory = replace(memory, verification=None)
-    if isinstance(trust, int):
-        memory = replace(memory, trust=trust)
-    return replace(
-        shown,
-        memory=memory,
-        approvals=approvals_then,
-        duplicate=bool(receipt.facts.get("duplicate")),
-    )
-
-
-def receipt_of(
-    mutation: Mutation, action: str, memory: Memory, *, duplicate: bool = False
-) -> Receipt:
-    """Record what was done to *memory*, and what stood beside its revision then."""
-    facts: dict[str, object] = {"at": mutation.at, "trust": memory.trust}
-    if duplicate:
-        facts["duplicate"] = True
-    return Receipt(action, memory.memory_id, memory.revision, facts)
 
 
 def _placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepared:

@@ -38,7 +38,7 @@ class Mutation:
     """The state of one running mutation.
 
     ``access`` is the caller as it stands inside the transaction; ``at`` never steps back behind an
-    earlier mutation of the tenant. A ``trial`` is undone whatever comes of it.
+    earlier mutation of the tenant. Unless ``guarded``, the caller asks the store's guard itself.
     """
 
     store: Store
@@ -47,14 +47,14 @@ class Mutation:
     operation_id: str
     batch_id: str
     at: int
-    trial: bool = False
+    guarded: bool = True
 
     def record(self, action: str, item: str, **facts: object) -> None:
         """Append an audit row; *facts* are fields of `audit.Entry`.
 
         A row with a scope says that a record changes: then an import becomes final.
         """
-        if facts.get("scope_id") is not None and not self.trial:
+        if facts.get("scope_id") is not None and self.guarded:
             self.store.guard.within(self.tx)
         entry = audit.Entry(
             at=self.at,
@@ -153,7 +153,7 @@ def _known(tx: Transaction, access: Access, operation_id: str, request_hash: str
         return None
     if found[0] != request_hash:
         raise OperationReusedError
-    return found[1]
+    return replace(found[1], again=True)
 
 
 def _settled(

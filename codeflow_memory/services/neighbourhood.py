@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
+from codeflow_memory.domain import provenance
 from codeflow_memory.domain.graph import MAX_EDGES, MEMORY, Edge
+from codeflow_memory.domain.project import Project
 from codeflow_memory.storage import graph
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 
 _STEP = 64
 """Seeds whose edges are read at a time; the best ones first."""
@@ -24,7 +25,7 @@ def edges(
     A little more than `MAX_EDGES` may come back; the walk examines that many and says that it
     was cut.
     """
-    own: list[graph.Edge] = []
+    own: list[provenance.Edge] = []
     for start in range(0, len(seeds), _STEP):
         own += graph.find(
             tx, project.repository_id, scope_ids, seeds[start : start + _STEP], MAX_EDGES + 1
@@ -43,7 +44,7 @@ def _suppliers(
     scope_ids: Sequence[int],
     entities: Collection[tuple[str, str]],
     eligible: Collection[str],
-) -> list[graph.Edge]:
+) -> list[provenance.Edge]:
     """Return the first edges to *entities* of each scope and kind that *eligible* entries have.
 
     Others, such as those of proposals, take no place among them: who may not see these would be
@@ -51,7 +52,7 @@ def _suppliers(
     """
     limit = MAX_EDGES + 1
     while True:
-        groups: defaultdict[tuple[int, str], list[graph.Edge]] = defaultdict(list)
+        groups: defaultdict[tuple[int, str], list[provenance.Edge]] = defaultdict(list)
         for edge in graph.suppliers(
             tx, project.repository_id, project.project_id, scope_ids, entities, limit
         ):
@@ -62,5 +63,5 @@ def _suppliers(
         limit *= 4
 
 
-def _edge(edge: graph.Edge) -> Edge:
+def _edge(edge: provenance.Edge) -> Edge:
     return Edge(edge.memory_id, edge.type, edge.target_kind, edge.target_key)

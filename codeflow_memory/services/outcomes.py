@@ -3,7 +3,7 @@
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import feedback, memories, replay
+from codeflow_memory.services import feedback, replay, views
 from codeflow_memory.services.feedback import Judgement, Standing
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
@@ -33,6 +33,6 @@ def give(  # noqa: PLR0913, PLR0917 - the parts of one request
         manifest = replay.seen(tx, reach, project, judgement.selection_id or "")
         if memory_id not in replay.served(manifest):
             raise InvalidRequestError.at("/memory_id", "no entry of this selection")
-        return feedback.judge(mutation, memories.seen(tx, reach, memory_id), judgement)
+        return feedback.judge(mutation, views.seen(tx, reach, memory_id), judgement)
 
     return mutate(store, access, operation, work, feedback.render)

@@ -12,7 +12,7 @@ from codeflow_memory.domain.codeowners import owned_paths
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.memory import Collection
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import checkouts, memories, repositories
+from codeflow_memory.services import checkouts, repositories, views
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import principals, teams
 from codeflow_memory.storage.engine import Transaction
@@ -37,7 +37,7 @@ def read(store: Store, access: Access, memory_id: str) -> Owners | None:
         NotFoundError: No such memory for the caller.
     """
     with store.engine.read() as tx:
-        memory = memories.seen(tx, accesses.reach_everywhere(tx, access), memory_id).memory
+        memory = views.seen(tx, accesses.reach_everywhere(tx, access), memory_id).memory
         asked = (
             memory.collection is Collection.PROJECT
             and memory.content is not None

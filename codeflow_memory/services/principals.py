@@ -3,13 +3,13 @@
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from codeflow_memory.domain.labels import label
+from codeflow_memory.domain.principal import Principal
 from codeflow_memory.services.administration import get_principal, require_owner
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import grants, principals, teams, tokens
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.principals import Principal
 from codeflow_memory.storage.receipts import Receipt
 
 USER = "user"

@@ -6,6 +6,7 @@ from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
 from codeflow_memory.domain.labels import folder, label, slug
 from codeflow_memory.domain.limits import PROJECT_ENTRIES, RUN_ENTRIES, SCOPE_BYTES
+from codeflow_memory.domain.project import Project
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import repositories
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
@@ -13,7 +14,6 @@ from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import projects, runs, scopes
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 _PROJECT = "project"

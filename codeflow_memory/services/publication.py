@@ -11,17 +11,17 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.domain.memory import Collection, Content, Memory, Pair, Sensitivity, Status
 from codeflow_memory.domain.paths import meet
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.secrets import redact_content
 from codeflow_memory.domain.sources import SourceKind, parse_source
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, governance, memories
-from codeflow_memory.services.memories import View
+from codeflow_memory.services import anchors, governance, memories, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.views import View
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage import projects
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 
@@ -39,11 +39,11 @@ def publish(
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
+        stored = views.expect(mutation.tx, reach, memory_id, base_revision)
         memory = propose(mutation, reach, stored.memory)
-        return memories.receipt_of(mutation, "publish", memory)
+        return views.receipt_of(mutation, "publish", memory)
 
-    return mutate(store, access, operation, work, memories.render)
+    return mutate(store, access, operation, work, views.render)
 
 
 def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:

@@ -1,4 +1,4 @@
-"""Recomputation: derived rows compared with what their entries would give now.
+"""Recomputation: texts compared with their hashes, derived rows with what their entries give now.
 
 Terms, edges and counters are written with their entries; where they differ from what the entries
 say, a search would miss or invent something.
@@ -13,7 +13,7 @@ from codeflow_memory.domain.provenance import relations
 from codeflow_memory.domain.ranking import MAX_FREQUENCY
 from codeflow_memory.domain.terms import document_terms
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import graph, inspection, memories, repositories, scopes
+from codeflow_memory.storage import graph, inspection, lights, memories, repositories, scopes
 from codeflow_memory.storage.engine import Transaction
 
 SAMPLE = 200
@@ -30,8 +30,9 @@ class Drift:
     """A difference between an entry, or a scope, and what was derived from it.
 
     Args:
-        what: ``content``, ``terms``, ``edges`` or ``counters``.
-        where: The memory's id; for counters ``scope <number>``.
+        what: ``text``, ``terms``, ``edges`` or ``counters``.
+        where: The memory's id, with ``revision <number>`` where that one's text is meant; for
+            counters ``scope <number>``.
     """
 
     what: str
@@ -43,13 +44,20 @@ def recompute(store: Store, *, sample: int | None = SAMPLE) -> tuple[int, list[D
 
     Args:
         store: The tenant.
-        sample: Entries of each scope, those changed last; ``None`` for all.
+        sample: Entries of each scope, those changed last; ``None`` for all, and for the text of
+            every revision.
 
     Returns:
-        How many entries were compared, and every difference.
+        How many entries were compared, and every difference. Where texts are damaged, these are all
+        that is found: what was derived from them has nothing to be compared with.
+
+    Raises:
+        StoreUnusableError: One of the sampled texts is damaged.
     """
     compared, found = 0, list[Drift]()
     with store.engine.read() as tx:
+        if sample is None and (found := list(_damaged(tx))):
+            return compared, found
         for scope in _scopes(tx):
             if scopes.counters(tx, [scope.scope_id])[0][1:] != inspection.counted(
                 tx, scope.scope_id
@@ -61,13 +69,23 @@ def recompute(store: Store, *, sample: int | None = SAMPLE) -> tuple[int, list[D
     return compared, found
 
 
+def _damaged(tx: Transaction) -> Iterator[Drift]:
+    for repository_id in _repositories(tx):
+        for memory_id, revision in inspection.damaged(tx, repository_id):
+            yield Drift("text", memory_id + (f" revision {revision}" if revision else ""))
+
+
 def _scopes(tx: Transaction) -> Iterator[Scope]:
+    for repository_id in _repositories(tx):
+        yield from inspection.scopes(tx, repository_id)
+
+
+def _repositories(tx: Transaction) -> Iterator[str]:
     after = None
     while True:
         page = repositories.page(tx, None, after=after, limit=_PAGE)
         for repository in page:
-            for member in repositories.members(tx, repository.repository_id):
-                yield from inspection.scopes(tx, member)
+            yield from repositories.members(tx, repository.repository_id)
         if len(page) < _PAGE:
             return
         after = page[-1].repository_id
@@ -75,7 +93,7 @@ def _scopes(tx: Transaction) -> Iterator[Scope]:
 
 def _entries(tx: Transaction, scope: Scope, sample: int | None) -> Iterator[Memory]:
     wanted = [s for s in Status if s is not Status.DELETED]
-    rows = memories.light(tx, [scope.scope_id], wanted)[:sample]
+    rows = lights.in_statuses(tx, [scope.scope_id], wanted)[:sample]
     for start in range(0, len(rows), _PAGE):
         ids = [row.memory_id for row in rows[start : start + _PAGE]]
         for stored in memories.find_all(tx, [scope.scope_id], ids):
@@ -86,8 +104,6 @@ def _differing(store: Store, tx: Transaction, memory: Memory) -> Iterator[str]:
     content = memory.content
     if content is None:
         return
-    if content.sha256() != memory.content_sha256:
-        yield "content"
     expected: list[inspection.Term] = []
     if memory.status is Status.ACCEPTED:
         made = document_terms(content.title, content.tags, content.body, store.words, store.stems)

@@ -9,16 +9,16 @@ from codeflow_memory.domain import context
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import NotFoundError
-from codeflow_memory.domain.manifest import sha256, whole
+from codeflow_memory.domain.manifest import Manifest, sha256, whole
 from codeflow_memory.domain.memory import Memory, Pair
+from codeflow_memory.domain.project import Project
+from codeflow_memory.domain.revision import Revision
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import memories, rendering, visible
+from codeflow_memory.services import rendering, views, visible
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import manifests, revisions
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.manifests import Manifest
-from codeflow_memory.storage.projects import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +156,9 @@ def _rebuild(tx: Transaction, reach: Reach, manifest: Manifest) -> Replay:
     )
 
 
-def _place(memory: Memory, revision: revisions.Revision, entry: Mapping[str, Any]) -> Entry:
+def _place(memory: Memory, revision: Revision, entry: Mapping[str, Any]) -> Entry:
     return rendering.shown(
-        memories.with_revision(memory, revision),
+        views.with_revision(memory, revision),
         State(entry["state"]),
         entry["trust"],
         tuple(entry["warnings"]),

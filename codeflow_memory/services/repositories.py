@@ -11,13 +11,13 @@ from codeflow_memory.domain.errors import (
     RevisionConflictError,
 )
 from codeflow_memory.domain.registration import Alias, Fact, strongest
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import principals, projects, repositories
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.home import LOCAL
 from codeflow_memory.storage.receipts import Receipt
 from codeflow_memory.storage.repositories import Repository
 

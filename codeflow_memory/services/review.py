@@ -3,18 +3,25 @@
 from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, entries, memories, ownership, repositories, succession
-from codeflow_memory.services.memories import View
+from codeflow_memory.services import (
+    anchors,
+    entries,
+    ownership,
+    repositories,
+    succession,
+    views,
+)
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.ownership import Owners
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.views import View
 from codeflow_memory.storage import approvals, citations, revisions
 from codeflow_memory.storage import memories as rows
-from codeflow_memory.storage.approvals import Approval
 from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.receipts import Receipt
 
@@ -63,11 +70,11 @@ def decide(
 
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.expect(mutation.tx, reach, memory_id, base_revision)
+        stored = views.expect(mutation.tx, reach, memory_id, base_revision)
         memory = carry_out(mutation, reach, stored, decision, owners)
-        return memories.receipt_of(mutation, str(decision.action), memory)
+        return views.receipt_of(mutation, str(decision.action), memory)
 
-    return mutate(store, access, operation, work, memories.render)
+    return mutate(store, access, operation, work, views.render)
 
 
 def carry_out(

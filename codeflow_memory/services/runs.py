@@ -6,6 +6,8 @@ from codeflow_memory.adapters.secrets import format_token, new_token
 from codeflow_memory.domain.access import RANK, Access, Grant, Origin, Role
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from codeflow_memory.domain.labels import label
+from codeflow_memory.domain.project import Project
+from codeflow_memory.domain.run import Run
 from codeflow_memory.domain.times import SECOND
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
@@ -13,9 +15,7 @@ from codeflow_memory.services.projects import resolve
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import runs, tokens
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
-from codeflow_memory.storage.runs import Run
 from codeflow_memory.storage.tokens import Token
 
 DEFAULT_TTL_SECONDS = 3600

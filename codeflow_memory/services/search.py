@@ -14,9 +14,9 @@ from codeflow_memory.services import access as accesses
 from codeflow_memory.services import visible
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.visible import Visible
-from codeflow_memory.storage import memories, terms
+from codeflow_memory.storage import lights, terms
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.memories import Light, Text
+from codeflow_memory.storage.lights import Light, Text
 
 SNIPPET = 240
 """Characters."""
@@ -89,7 +89,7 @@ def find(
         looked = Looked(query, visible.scope_ids(reach), rows.by_id, kept, literal=question.literal)
         scored = score(store, tx, looked)
         hits = best(scored.scores, rows.by_id, question.limit)
-        shown = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in hits])
+        shown = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in hits])
     matched = ranking.matched(query, scored.postings, [hit.memory_id for hit in hits])
     return Answer(
         tuple(_found(shown[hit.memory_id], hit, matched[hit.memory_id]) for hit in hits),
@@ -122,13 +122,12 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
     """Score the entries that have a word of the query."""
     query, kept = looked.query, looked.kept
     postings = terms.find(tx, looked.scope_ids, query)
-    scores: Mapping[str, float] = ranking.score(query, postings, len(looked.rows))
-    if len(kept) < len(looked.rows):
-        scores = {m: s for m, s in scores.items() if m in kept}
+    whole = ranking.score(query, postings, len(looked.rows))
+    scores = {m: s for m, s in whole.items() if m in kept}
     if not query.adjacent:
         return Scored(query, postings, scores)
     near = best(scores, looked.rows, adjacency.DEPTH)
-    read = memories.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
+    read = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
     texts = {memory_id: (text.title, text.body) for memory_id, text in read.items()}
     stems = None if looked.literal else store.stems
     gains = adjacency.bonuses(query, texts, store.words, stems)

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from codeflow_memory.domain.labels import label, slug
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.team import Team
 from codeflow_memory.services.administration import get_principal, get_team, require_owner
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import principals, teams
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.principals import Principal
 from codeflow_memory.storage.receipts import Receipt
-from codeflow_memory.storage.teams import Team
 
 
 @dataclass(frozen=True, slots=True)

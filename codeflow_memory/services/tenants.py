@@ -9,14 +9,14 @@ from codeflow_memory.adapters.secrets import TenantKeys
 from codeflow_memory.adapters.stems import SnowballStems
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
+from codeflow_memory.domain.grant import StoredGrant
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.domain.principal import Principal
 from codeflow_memory.services import rekeying
 from codeflow_memory.services.store import Guard, NoGuard, Store
 from codeflow_memory.storage import audit, grants, migrate, principals, tenants
 from codeflow_memory.storage.engine import Engine, Transaction
-from codeflow_memory.storage.grants import StoredGrant
 from codeflow_memory.storage.home import Home, require_tenant, sync_folder
-from codeflow_memory.storage.principals import Principal
 from codeflow_memory.storage.tenants import Instance
 from codeflow_memory.storage.words import UnicodeWords
 

@@ -9,6 +9,7 @@ from codeflow_memory.domain.errors import (
     InvalidRequestError,
     NotFoundError,
 )
+from codeflow_memory.domain.principal import Principal
 from codeflow_memory.domain.times import SECOND
 from codeflow_memory.services import grants
 from codeflow_memory.services.administration import (
@@ -22,7 +23,6 @@ from codeflow_memory.services.principals import add
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import principals, tokens
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.principals import Principal
 from codeflow_memory.storage.receipts import Receipt
 from codeflow_memory.storage.tokens import Token
 

@@ -13,9 +13,10 @@ from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.citations import Result
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.domain.memory import Memory, Verification
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import Alias, Known, identify
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, checkouts, entries, memories, registration
+from codeflow_memory.services import anchors, checkouts, entries, registration, views
 from codeflow_memory.services.citations import (
     STANDING,
     Check,
@@ -31,7 +32,6 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.storage import citations, projects, repositories
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.receipts import Receipt
 
 _ACTION = "verify"
@@ -276,7 +276,7 @@ def _recorded(tx: Transaction, access: Access, receipt: Receipt) -> Iterator[Fin
         stored = rows.find(tx, reach.scopes, memory_id)
         if stored is None or not reach.sees(stored.memory) or stored.memory.content is None:
             continue
-        memory = memories.as_it_was(tx, reach, stored.memory, revision)
+        memory = views.as_it_was(tx, reach, stored.memory, revision)
         cited = anchors.files(() if memory.content is None else memory.content.sources)
         found = citations.find_all(tx, memory.repository_id, [memory_id])
         places = {c.source: c.new_place for c in found}

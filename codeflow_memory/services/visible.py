@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.eligibility import Traits
 from codeflow_memory.domain.memory import Sensitivity, Status
-from codeflow_memory.storage import memories, scopes
+from codeflow_memory.storage import lights, scopes
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.memories import Light
+from codeflow_memory.storage.lights import Light
 
 MAX_ENTRIES = 50_000
 """Kept at most, over all scopes of a tenant: about 30 MB."""
@@ -85,7 +85,7 @@ class Shelf:
             if kept is not None and kept[0] == generation:
                 self._kept.move_to_end(scope_id)
                 return kept[1]
-        made = of_rows(memories.light(tx, [scope_id], [Status.ACCEPTED]))
+        made = of_rows(lights.in_statuses(tx, [scope_id], [Status.ACCEPTED]))
         self._keep(scope_id, generation, made)
         return made
 

@@ -1,21 +1,7 @@
 """Approvals: decisions of reviewers, each bound to the revision that it names."""
 
-from dataclasses import dataclass
-
+from codeflow_memory.domain.approval import Approval
 from codeflow_memory.storage.engine import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """One decision; ``own`` marks a decision on the reviewer's own proposal."""
-
-    revision: int
-    principal: str
-    decision: str
-    own: bool
-    withdrawn: bool
-    at: int
-    comment: str | None
 
 
 def insert(tx: Transaction, repository_id: str, memory_id: str, approval: Approval) -> None:

@@ -109,6 +109,22 @@ def count(tx: Transaction) -> int:
     return int(tx.value("SELECT audit_count FROM store WHERE singleton = 1"))
 
 
+def count_earlier(tx: Transaction) -> int:
+    """Return how many rows were signed with keys before this one: only their order is checked."""
+    return int(
+        tx.value(
+            """
+            SELECT COALESCE(
+                       (SELECT MIN(a.sequence) - 1 FROM audit AS a WHERE a.epoch = s.audit_epoch),
+                       s.audit_count
+                   )
+              FROM store AS s
+             WHERE s.singleton = 1
+            """
+        )
+    )
+
+
 _PAGE = 1_000
 
 

@@ -168,12 +168,26 @@ class Engine:
         text = str(found[0]) if found else "no answer"
         return None if text == "ok" else text
 
-    def script(self, sql: str, *, user_version: int) -> None:
-        """Run a migration file and raise ``user_version``, in one transaction."""
+    def script(
+        self,
+        sql: str,
+        *,
+        user_version: int,
+        record: Callable[[Transaction], None] | None = None,
+    ) -> None:
+        """Run a migration file, then *record*, and raise ``user_version``, in one transaction.
+
+        Args:
+            sql: Statements without parameters.
+            user_version: The schema that the file leads to.
+            record: Writes down that the file was run; it may need parameters.
+        """
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             for _ in connection.execute(sql):
                 pass
+            if record is not None:
+                record(Transaction(connection, writes=True))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
             connection.execute(f"PRAGMA user_version = {user_version:d}")
             connection.execute("COMMIT")

@@ -1,21 +1,8 @@
 """Grants: which principal holds which role, for the tenant or for one repository."""
 
-from dataclasses import dataclass
-
 from codeflow_memory.domain.access import Role
+from codeflow_memory.domain.grant import StoredGrant
 from codeflow_memory.storage.engine import Row, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class StoredGrant:
-    """A role that was given; ``repository_id`` is ``None`` for the whole tenant."""
-
-    grant_id: str
-    principal_id: str
-    role: Role
-    repository_id: str | None
-    granted_by: str
-    granted_at: int
 
 
 def find(tx: Transaction, grant_id: str) -> StoredGrant | None:

@@ -6,27 +6,11 @@ of the lists that come in, and began with every entity of the repository (12 ms 
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 
 from codeflow_memory.domain.access import Scope
+from codeflow_memory.domain.provenance import Edge
 from codeflow_memory.storage.engine import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A relationship from the memory that supplies it to an entity.
-
-    ``target_revision`` is the exact revision of a memory in ``derived_from``, else 0.
-    """
-
-    scope_id: int
-    memory_id: str
-    memory_revision: int
-    type: str
-    target_kind: str
-    target_key: str
-    target_revision: int = 0
 
 
 def replace(tx: Transaction, scope: Scope, memory_id: str, edges: Iterable[Edge]) -> None:

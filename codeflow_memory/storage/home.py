@@ -6,24 +6,24 @@ file ``lock``, which importing, migrating and restoring take exclusively.
 
 import fcntl
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, StoreUnusableError
-
-LOCAL = "local"
-"""The tenant that every home has; its database lies in the home itself."""
+from codeflow_memory.domain.tenant import LOCAL, is_slug
 
 DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
 BALLAST = "ballast"
 BALLAST_BYTES = 2 * 1024 * 1024
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _KEY_BYTES = 32
+_NO_KEY = (
+    "there is none, and databases are; restore it from a backup of this home. If it is lost, put"
+    " 32 random bytes there: every token ends then"
+)
 
 
 class Home:
@@ -55,16 +55,22 @@ class Home:
             raise StoreUnusableError("the home", f"it cannot be made: {error.strerror}") from None
 
     def key(self) -> bytes:
-        """Return the home key: the credential ``codeflow-key``, else the file; made when absent.
+        """Return the home key: the credential ``codeflow-key``, else the file.
+
+        A home without databases gets a new one.
 
         Raises:
-            StoreUnusableError: The key does not have 32 bytes.
+            StoreUnusableError: The key is missing beside databases, cannot be read or does not have
+                32 bytes.
         """
         credentials = os.environ.get("CREDENTIALS_DIRECTORY")
         if credentials and (credential := Path(credentials) / "codeflow-key").is_file():
-            return _checked_key(credential.read_bytes())
+            return _read_key(credential)
         path = self.path / "key"
         if not path.exists():
+            # Looked for again: of two first starts the other may have made key and database since.
+            if self.tenants() and not path.exists():
+                raise StoreUnusableError("key", _NO_KEY)
             temporary = self.path / f".key.{os.getpid()}"
             write_private(temporary, os.urandom(_KEY_BYTES))
             try:
@@ -76,13 +82,13 @@ class Home:
             sync_folder(self.path)
         if not is_regular(path):
             raise StoreUnusableError("key", "the home key is not a regular file")
-        return _checked_key(path.read_bytes())
+        return _read_key(path)
 
     def tenants(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
         folders = (p.parent.name for p in self.path.glob(f"tenants/*/{DATABASE}"))
         # A folder that no tenant can be called is somebody else's, and no reason not to serve.
-        others = sorted(name for name in folders if _SLUG.fullmatch(name))
+        others = sorted(name for name in folders if is_slug(name))
         return [LOCAL] * (self.path / DATABASE).exists() + others
 
     def database(self, tenant: str) -> Path:
@@ -182,7 +188,7 @@ def check_slug(tenant: str) -> str:
     Raises:
         InvalidRequestError: It is not ``[a-z0-9][a-z0-9-]{0,62}``.
     """
-    if not _SLUG.fullmatch(tenant):
+    if not is_slug(tenant):
         raise InvalidRequestError.at(
             "/tenant", "a tenant is a-z, 0-9 and '-', at most 63 characters, no leading '-'"
         )
@@ -236,7 +242,11 @@ def is_regular(path: Path) -> bool:
         return False
 
 
-def _checked_key(key: bytes) -> bytes:
+def _read_key(path: Path) -> bytes:
+    try:
+        key = path.read_bytes()
+    except OSError as error:
+        raise StoreUnusableError("key", f"it cannot be read: {error.strerror}") from None
     if len(key) != _KEY_BYTES:
         raise StoreUnusableError("key", f"the home key has {len(key)} bytes, not {_KEY_BYTES}")
     return key

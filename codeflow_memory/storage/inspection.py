@@ -1,7 +1,8 @@
 """Inspection: what derived rows and counters hold, to be compared with their source."""
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from codeflow_memory.domain.access import Scope
 from codeflow_memory.storage.engine import Transaction
@@ -22,6 +23,53 @@ def scopes(tx: Transaction, repository_id: str) -> list[Scope]:
         {"repository_id": repository_id},
     )
     return [Scope(*row) for row in rows]
+
+
+def damaged(tx: Transaction, repository_id: str) -> Iterator[tuple[str, int | None]]:
+    """Yield ``(memory id, revision)`` of each text that is not the one that was stored.
+
+    The revision is ``None`` where the entry itself is meant. Every text is read and hashed.
+    """
+    for memory_id, _, canonical, sha256 in _texts(tx, _ENTRY_TEXTS, repository_id):
+        if hashlib.sha256(canonical.encode()).hexdigest() != sha256:
+            yield memory_id, None
+    for memory_id, revision, canonical, sha256 in _texts(tx, _REVISION_TEXTS, repository_id):
+        if hashlib.sha256(canonical.encode()).hexdigest() != sha256:
+            yield memory_id, revision
+
+
+_TEXTS = 200
+
+_ENTRY_TEXTS = """
+    SELECT memory_id, revision, content, content_sha256
+      FROM memories
+     WHERE repository_id = :repository_id
+       AND memory_id > :memory_id
+       AND content IS NOT NULL
+     ORDER BY memory_id
+     LIMIT :limit
+"""
+
+_REVISION_TEXTS = """
+    SELECT memory_id, revision, content, content_sha256
+      FROM memory_revisions
+     WHERE repository_id = :repository_id
+       AND (memory_id, revision) > (:memory_id, :revision)
+       AND content IS NOT NULL
+     ORDER BY memory_id, revision
+     LIMIT :limit
+"""
+
+
+def _texts(tx: Transaction, sql: str, repository_id: str) -> Iterator[tuple[str, int, str, str]]:
+    memory_id, revision = "", 0
+    while True:
+        last = {"memory_id": memory_id, "revision": revision}
+        page = tx.rows(sql, last | {"repository_id": repository_id, "limit": _TEXTS})
+        yield from page
+        if len(page) < _TEXTS:
+            return
+        memory_id, revision = page[-1][:2]
 
 
 def counted(tx: Transaction, scope_id: int) -> tuple[int, int, int]:

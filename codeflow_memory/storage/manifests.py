@@ -1,32 +1,7 @@
 """Manifests: the record of each selection, its free text in a part of its own."""
 
-from dataclasses import dataclass
-
+from codeflow_memory.domain.manifest import Manifest
 from codeflow_memory.storage.engine import Row, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """One selection.
-
-    Args:
-        record: Canonical JSON of ids, revisions, numbers and hashes.
-        free_text: Canonical JSON of query, terms and reasons; ``None`` once a memory that it
-            lists was deleted.
-        free_sha256: The hash of the free text as it was.
-    """
-
-    manifest_id: str
-    repository_id: str
-    project_id: str
-    principal_id: str
-    run_id: str | None
-    created_at: int
-    record: str
-    free_text: str | None
-    free_sha256: str
-    context_sha256: str
-    manifest_sha256: str
 
 
 def insert(tx: Transaction, manifest: Manifest, memory_ids: set[str]) -> None:

@@ -1,12 +1,13 @@
 """Bring a database to the newest schema, or say why it cannot be used."""
 
 import hashlib
+from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage.engine import APPLICATION_ID, Engine
+from codeflow_memory.storage.engine import APPLICATION_ID, Engine, Transaction
 
 
 def migration_files() -> list[Traversable]:
@@ -67,25 +68,28 @@ def migrate(engine: Engine) -> list[str]:
         if number <= version:
             _compare(engine, number, text)
             continue
-        engine.script(_with_record(number, file.name, text), user_version=number)
+        engine.script(text, user_version=number, record=partial(_record, number, file.name, text))
         applied.append(file.name)
     return applied
 
 
-_LEDGER = """
-CREATE TABLE IF NOT EXISTS schema_migrations (
-    version   INTEGER NOT NULL PRIMARY KEY,
-    name      TEXT    NOT NULL,
-    sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
-) STRICT;
-"""
-
-
-def _with_record(number: int, name: str, text: str) -> str:
-    # The name and hash come from our own package; a script takes no parameters.
-    return (
-        f"{_LEDGER}{text}\nINSERT INTO schema_migrations (version, name, sha256) "
-        f"VALUES ({number:d}, '{name}', '{_digest(text)}');\n"
+def _record(number: int, name: str, text: str, tx: Transaction) -> None:
+    """Note in the ledger, which the first migration finds missing, that a file was applied."""
+    tx.execute(
+        """
+        CREATE TABLE IF NOT EXISTS schema_migrations (
+            version   INTEGER NOT NULL PRIMARY KEY,
+            name      TEXT    NOT NULL,
+            sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
+        ) STRICT
+        """
+    )
+    tx.execute(
+        """
+        INSERT INTO schema_migrations (version, name, sha256)
+        VALUES (:version, :name, :sha256)
+        """,
+        {"version": number, "name": name, "sha256": _digest(text)},
     )
 
 

@@ -1,24 +1,8 @@
 """Principals: the people and agents of a tenant, and the roles that they hold now."""
 
-from dataclasses import dataclass
-
 from codeflow_memory.domain.access import Grant, Role
+from codeflow_memory.domain.principal import Principal
 from codeflow_memory.storage.engine import Row, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """A person (``user``) or an agent.
-
-    ``sponsor_id`` is who made an agent; ``removed_at`` is ``None`` while the principal may act.
-    """
-
-    principal_id: str
-    name: str
-    kind: str
-    sponsor_id: str | None
-    created_at: int
-    removed_at: int | None
 
 
 def find(tx: Transaction, principal_id: str) -> Principal | None:

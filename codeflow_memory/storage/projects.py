@@ -2,26 +2,14 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from codeflow_memory.domain.errors import NotFoundError
 from codeflow_memory.domain.identity import normalise_remote
 from codeflow_memory.domain.labels import absolute_path
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import named_by
 from codeflow_memory.storage import repositories
 from codeflow_memory.storage.engine import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """A named part of a repository; ``path_prefix`` is its folder, ``None`` for the whole."""
-
-    repository_id: str
-    project_id: str
-    slug: str
-    name: str
-    path_prefix: str | None
-    created_at: int
 
 
 def find(tx: Transaction, repository_id: str, project_id: str) -> Project | None:

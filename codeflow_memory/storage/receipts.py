@@ -10,13 +10,15 @@ from codeflow_memory.storage.engine import Transaction
 class Receipt:
     """What an operation did.
 
-    ``facts`` holds ids, revisions and codes only; the answer is rendered from them.
+    ``facts`` holds ids, revisions and codes only; the answer is rendered from them. ``again`` marks
+    the receipt of a repetition: its caller may have lost sight of what it did.
     """
 
     action: str
     target_id: str
     revision: int
     facts: dict[str, object]
+    again: bool = False
 
 
 def find(tx: Transaction, principal_id: str, operation_id: str) -> tuple[str, Receipt] | None:

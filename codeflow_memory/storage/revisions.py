@@ -5,26 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codeflow_memory.domain.memory import Content, Memory, Pair, Status
+from codeflow_memory.domain.memory import Memory, Pair, Status
+from codeflow_memory.domain.revision import Revision
 from codeflow_memory.storage import contents
 from codeflow_memory.storage.engine import Row, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """A memory as it was; ``content`` is ``None`` once the memory is deleted."""
-
-    memory_id: str
-    revision: int
-    status: Status
-    superseded_by: str | None
-    action: str
-    actor: str
-    at: int
-    operation_id: str
-    reason: str | None
-    content_sha256: str | None
-    content: Content | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,10 @@
 """Runs: single executions of a coding agent, each bound to one project."""
 
-from dataclasses import dataclass
-
+from codeflow_memory.domain.run import Run
 from codeflow_memory.storage.engine import Transaction
 
 _BEHIND_ALL = "~"
 """Sorts behind every id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run of one principal; ``ended_at`` is ``None`` while it goes on.
-
-    ``live_entries`` counts its private and team entries.
-    """
-
-    repository_id: str
-    run_id: str
-    project_id: str
-    principal_id: str
-    branch: str | None
-    agent: str
-    team_id: str | None
-    live_entries: int
-    started_at: int
-    ended_at: int | None
 
 
 def find(tx: Transaction, repository_id: str, run_id: str) -> Run | None:

@@ -1,21 +1,10 @@
 """Teams and who belongs to them."""
 
-from dataclasses import dataclass
-
+from codeflow_memory.domain.team import Team
 from codeflow_memory.storage.engine import Transaction
 
 MAX_MEMBERS = 10_000
 """Read at once at most, where a rule asks for all of a team."""
-
-
-@dataclass(frozen=True, slots=True)
-class Team:
-    """A named group of principals."""
-
-    team_id: str
-    slug: str
-    name: str
-    created_at: int
 
 
 def find(tx: Transaction, team_id: str) -> Team | None:

@@ -78,15 +78,23 @@ def runs_programs(module: Module) -> list[str]:
     return [f"{module.at(n)} {name}" for n, name in imports(module) if name == "subprocess"]
 
 
-def takes_more_than_records(module: Module) -> list[str]:
-    """List what a transport takes from storage that is neither a record's class nor a constant."""
-    return [
-        f"{module.at(node)} {alias.name}"
-        for node in ast.walk(module.syntax)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}.storage")
-        for alias in node.names
-        if not alias.name[0].isupper()
-    ]
+def reaches_storage(module: Module) -> list[str]:
+    """List what a transport takes from storage itself, in whichever way it is written."""
+    within = f"{PACKAGE}.storage"
+    found = []
+    for node in ast.walk(module.syntax):
+        names = [alias.name for alias in getattr(node, "names", [])]
+        match node:
+            case ast.Import():
+                taken = names
+            case ast.ImportFrom(module=str(source)):
+                taken = [f"{source}.{name}" for name in names]
+            case _:
+                continue
+        found += [
+            f"{module.at(node)} {name}" for name in taken if f"{name}.".startswith(f"{within}.")
+        ]
+    return found
 
 
 def test_each_library_is_imported_at_its_home_only():
@@ -107,10 +115,11 @@ def test_programs_are_run_in_two_places():
     assert {place.split(":")[0].removeprefix(f"{PACKAGE}/") for place in found} == RUNS_PROGRAMS
 
 
-def test_http_takes_records_from_storage_and_never_a_statement():
+def test_http_takes_nothing_from_storage():
     http = [module for module in modules(PACKAGE) if module.layer == "http"]
 
-    assert [place for module in http for place in takes_more_than_records(module)] == []
+    assert len(http) > 20
+    assert [place for module in http for place in reaches_storage(module)] == []
 
 
 def test_no_import_is_relative():
@@ -136,14 +145,38 @@ def test_the_rules_see_what_breaks_them():
         "codeflow_memory/http/x.py:3 subprocess",
     ]
     assert runs_programs(bad) == ["codeflow_memory/http/x.py:3 subprocess"]
-    assert takes_more_than_records(snippet("from codeflow_memory.storage import memories")) == [
-        "codeflow_memory/storage/snippet.py:1 memories"
+
+
+@pytest.mark.parametrize(
+    ("line", "taken"),
+    [
+        ("from codeflow_memory.storage.runs import Run", "codeflow_memory.storage.runs.Run"),
+        ("from codeflow_memory.storage import runs", "codeflow_memory.storage.runs"),
+        ("from codeflow_memory import storage", "codeflow_memory.storage"),
+        ("import codeflow_memory.storage.runs", "codeflow_memory.storage.runs"),
+    ],
+)
+def test_the_check_sees_each_way_to_reach_storage(line, taken):
+    assert reaches_storage(snippet(line, "codeflow_memory/http/x.py")) == [
+        f"codeflow_memory/http/x.py:1 {taken}"
     ]
 
 
-def test_the_layers_are_exhaustive_and_know_no_exception():
+def contracts():
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    (contract,) = linter["contracts"]
+    return {contract["type"]: contract for contract in linter["contracts"]}
+
+
+def test_the_linter_forbids_http_to_import_storage():
+    contract = contracts()["forbidden"]
+
+    assert contract["source_modules"] == [f"{PACKAGE}.http"]
+    assert contract["forbidden_modules"] == [f"{PACKAGE}.storage"]
+    assert "ignore_imports" not in contract
+
+
+def test_the_layers_are_exhaustive_and_know_no_exception():
+    contract = contracts()["layers"]
 
     assert contract["type"] == "layers"
     assert contract["exhaustive"] is True

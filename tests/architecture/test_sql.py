@@ -84,6 +84,7 @@ _UNIQUE_LAST = {
     "source": "of one memory: the key of sightings",
     "a.value": "one kind of a repository's aliases",
     "revision": "of one memory",
+    "memory_id, revision": "the key of revisions",
     "s.at, s.memory_id, s.source": "the key of sightings",
     "r.memory_id, r.revision": "the key of revisions",
     "c.memory_id, c.source": "the key of citations",

@@ -1,7 +1,9 @@
 """``demo``: the main job on a real repository, which ends by itself."""
 
 import json
+import shlex
 import signal
+import urllib.request
 
 
 def test_a_folder_without_guidance_is_refused(cli, tmp_path, repository):
@@ -37,4 +39,21 @@ def test_it_goes_on_as_a_server(launch, repository):
 
     assert facts["replay"]["verified"]
     assert first["url"].startswith("http://127.0.0.1:")
+    assert first["tenant"] == facts["tenant"]
+    assert first["token"].startswith(f"cfm_{facts['tenant']}_")
+    assert process.wait(60) == 0
+
+
+def test_the_line_that_a_served_demonstration_prints_shows_its_memories(launch, repository):
+    process = launch("demo", str(repository.path), "--serve")
+    told = [process.stderr.readline() for _ in range(4)]
+    command = shlex.split(next(line for line in told if "curl" in line))
+    url, header = command[2], command[4]
+    request = urllib.request.Request(url, headers=dict([header.split(": ")]))  # noqa: S310 - the server that the test started
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - the same
+        found = json.load(answer)["items"]
+    process.send_signal(signal.SIGTERM)
+
+    assert found != []
+    assert not any("learn" in line for line in told)
     assert process.wait(60) == 0

@@ -14,7 +14,7 @@ from codeflow_memory.services import deletion, learning, review
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.services.review import Decision
-from codeflow_memory.storage import citations
+from codeflow_memory.storage import citations, lights
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.home import Home
 
@@ -43,7 +43,9 @@ class Learner:
         with self.store.engine.read() as tx:
             reach = accesses.reach_everywhere(tx, self.access)
             found = rows.find_all(
-                tx, reach.scopes, [m.memory_id for m in rows.light(tx, reach.scopes, Status)]
+                tx,
+                reach.scopes,
+                [m.memory_id for m in lights.in_statuses(tx, reach.scopes, Status)],
             )
         by_title: dict[str, list] = {}
         for stored in found:
@@ -79,8 +81,25 @@ def opened(path):
         tenants.close()
 
 
-def test_a_folder_without_a_repository_or_a_commit_is_refused(cli, tmp_path, repository):
-    assert cli("learn", tmp_path).code == 4
+@pytest.mark.parametrize(
+    ("place", "code", "sentence"),
+    [
+        ("absent", 4, "there is no folder"),
+        ("file.md", 2, "is a file"),
+        ("plain", 4, "lies in no git repository"),
+    ],
+)
+def test_where_nothing_can_be_learned_is_said(cli, tmp_path, place, code, sentence):
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "file.md").write_text("# Rules\n")
+
+    done = cli("learn", tmp_path / place)
+
+    assert (done.code, sentence in done.err) == (code, True)
+    assert not cli.home.exists()
+
+
+def test_a_folder_without_a_commit_is_refused(cli, tmp_path, repository):
     empty = type(repository)(tmp_path / "empty")
     done = cli("learn", empty.path)
     assert (done.code, "no commit" in done.err) == (2, True)

@@ -28,6 +28,26 @@ def test_a_decision_on_another_revision_is_a_conflict(cli):
     assert (done.code, done.err.endswith("[revision-conflict]\n")) == (5, True)
 
 
+def test_of_several_decisions_each_is_carried_out_and_each_refusal_told(cli):
+    tests, style = (row["id"] for row in cli("review", "--json").json["items"])
+
+    done = cli("review", "accept", tests, "mem_absent", "mem_gone", style, "--json")
+
+    assert done.code == 4
+    assert [row["id"] for row in done.json["items"]] == [tests, style]
+    assert [line.split(":")[0] for line in done.err.splitlines()] == ["mem_absent", "mem_gone"]
+    assert all(line.endswith("[not-found]") for line in done.err.splitlines())
+    assert cli("review").ok().out == ""
+
+
+def test_the_first_refusal_gives_the_exit_code(cli):
+    tests, _ = (row["id"] for row in cli("review", "--json").json["items"])
+    both = [tests, "mem_absent"]
+
+    assert cli("review", "reject", *both, "--revision", "7").code == 5
+    assert cli("review", "reject", *reversed(both), "--revision", "7").code == 4
+
+
 def test_the_queue_tells_by_its_exit_code_and_empties(cli, repository):
     waiting = cli("review", "list", "--exit-code", "--jsonl")
     assert (waiting.code, len(waiting.out.splitlines())) == (7, 2)
@@ -66,6 +86,18 @@ def test_verify_exits_with_seven_once_a_cited_file_changed(cli, repository):
     assert bad.code == 7
     assert {r["result"] for r in bad.json["results"]} <= {"changed", "missing"}
     assert len(cli("review", "--json").json["items"]) == 2
+
+
+def test_verify_says_that_a_server_could_check_nothing(cli, repository, serve):
+    server = serve()
+
+    done = cli("verify", "--repo", repository.path, "--json", CODEFLOW_URL=server.url)
+
+    assert done.code == 7
+    assert {row["result"] for row in done.json["results"]} == {"unknown"}
+    assert "nothing could be checked" not in done.out
+    assert "nothing could be checked" in done.err
+    assert "repositories.roots" in done.err
 
 
 def test_settings_of_a_repository_are_shown_and_changed(cli, repository):

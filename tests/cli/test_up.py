@@ -135,6 +135,14 @@ def test_a_taken_port_is_a_clear_refusal(cli, serve, tmp_path):
     done = cli("up", "--home", tmp_path / "other", "--port", port)
 
     assert (done.code, f":{port}" in done.err) == (1, True)
+    assert "--port 0" in done.err
+
+
+def test_without_a_home_the_command_that_makes_it_is_named(cli):
+    done = cli("status")
+
+    assert (done.code, "`codeflow-memory up`" in done.err) == (4, True)
+    assert done.err.endswith("[not-found]\n")
 
 
 def test_the_own_token_reaches_the_own_server_only(cli, serve, tmp_path):

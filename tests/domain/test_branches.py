@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.domain.branches import Applies, decide, matches, named_commits
+from codeflow_memory.domain.branches import Applies, decide, matches
 
 OLD = "commit:" + "a" * 40
 NEW = "commit:" + "b" * 40
@@ -57,7 +57,3 @@ def test_knowing_more_never_turns_a_decision_around(named, branch, known):
 )
 def test_a_glob_stays_within_a_segment_and_a_name_is_itself(item, branch, expected):
     assert matches(item, branch) is expected
-
-
-def test_the_named_commits_are_those_to_ask_git_for():
-    assert named_commits(["main", NEW, OLD]) == ["b" * 40, "a" * 40]

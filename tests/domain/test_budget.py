@@ -3,31 +3,38 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.domain.budget import Budget, Filled, Omission, fill
+from codeflow_memory.domain.budget import Budget, Filling, Omission
 
-sizes = st.lists(st.integers(0, 60)).map(lambda all_: [(f"m{i}", n) for i, n in enumerate(all_)])
+
+def answers(sizes, budget, *, frame):
+    filling = Filling(budget, frame=frame)
+    return [filling.offer(size) for size in sizes]
 
 
 def test_after_an_entry_that_is_too_long_a_shorter_one_still_fits():
-    got = fill([("a", 40), ("b", 90), ("c", 30)], Budget(characters=100, entries=5), frame=10)
+    got = answers([40, 90, 30], Budget(characters=100, entries=5), frame=10)
 
-    assert got == Filled(("a", "c"), (("b", Omission.CHARACTERS),))
+    assert got == [None, Omission.CHARACTERS, None]
 
 
 def test_entries_beyond_the_count_are_omitted_for_that():
-    got = fill([("a", 1), ("b", 1), ("c", 999)], Budget(characters=100, entries=1), frame=0)
+    got = answers([1, 1, 999], Budget(characters=100, entries=1), frame=0)
 
-    assert got == Filled(("a",), (("b", Omission.ENTRIES), ("c", Omission.ENTRIES)))
+    assert got == [None, Omission.ENTRIES, Omission.ENTRIES]
 
 
-@given(sizes, st.integers(0, 120), st.integers(0, 6), st.integers(0, 40))
-def test_both_budgets_hold_and_nothing_is_lost(entries, characters, count, frame):
-    got = fill(entries, Budget(characters, count), frame=frame)
+@given(st.lists(st.integers(0, 60)), st.integers(0, 120), st.integers(0, 6), st.integers(0, 40))
+def test_both_budgets_hold_and_an_entry_is_omitted_only_for_one(sizes, characters, count, frame):
+    got = answers(sizes, Budget(characters, count), frame=frame)
 
-    size = dict(entries)
-    assert len(got.taken) <= count
-    assert not got.taken or frame + sum(size[m] for m in got.taken) <= characters
-    assert sorted([*got.taken, *(m for m, _ in got.omitted)]) == sorted(size)
-    in_order = [m for m, _ in entries]
-    assert list(got.taken) == [m for m in in_order if m in got.taken]
-    assert [m for m, _ in got.omitted] == [m for m in in_order if m not in got.taken]
+    taken: list[int] = []
+    for size, omission in zip(sizes, got, strict=True):
+        if len(taken) >= count:
+            assert omission is Omission.ENTRIES
+        elif frame + sum(taken) + size > characters:
+            assert omission is Omission.CHARACTERS
+        else:
+            assert omission is None
+            taken.append(size)
+    assert len(taken) <= count
+    assert not taken or frame + sum(taken) <= characters

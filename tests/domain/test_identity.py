@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.domain.identity import IdentifiedBy, identify, normalise_remote
+from codeflow_memory.domain.identity import normalise_remote
 
 
 @pytest.mark.parametrize(
@@ -108,21 +108,3 @@ def test_ssh_and_https_are_the_same(host, path):
     written = [f"https://{host}/{path}.git", f"git@{host}:{path}", f"ssh://x@{host}:22/{path}/"]
 
     assert {normalise_remote(address) for address in written} == {f"{host}/{path}"}
-
-
-ROOT = "a" * 40
-
-
-@pytest.mark.parametrize(
-    ("facts", "expected"),
-    [
-        (("app", "https://h.org/a/b", ROOT, "/r/.git"), (IdentifiedBy.KEY, "app")),
-        ((None, "https://h.org/a/b", ROOT, "/r/.git"), (IdentifiedBy.REMOTE, "h.org/a/b")),
-        ((None, "/srv/mirror.git", ROOT, "/r/.git"), (IdentifiedBy.ROOT_COMMIT, ROOT)),
-        ((None, None, ROOT, "/r/.git"), (IdentifiedBy.ROOT_COMMIT, ROOT)),
-        (("", None, None, "/r/.git"), (IdentifiedBy.COMMON_DIR, "/r/.git")),
-        ((None, None, None, None), None),
-    ],
-)
-def test_the_strongest_fact_identifies(facts, expected):
-    assert identify(*facts) == expected

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from codeflow_memory.domain.errors import CodeflowError, RevisionConflictError
 from codeflow_memory.domain.memory import Collection
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import memories
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tenants import Tenants
-from codeflow_memory.storage.home import LOCAL, Home
+from codeflow_memory.storage.home import Home
 
 from .power.consistency import check
 from .power.drill import DATABASE

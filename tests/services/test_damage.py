@@ -5,10 +5,11 @@ import pytest
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.memory import Collection, Content, Kind
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import memories, search, selections
 from codeflow_memory.services.mutation import Operation
+from codeflow_memory.services.recomputation import Drift, recompute
 from codeflow_memory.services.search import Question
-from codeflow_memory.services.selections import Request
 
 
 @pytest.fixture
@@ -45,3 +46,23 @@ def test_a_damaged_text_is_refused_wherever_it_would_leave_the_store(world, dama
 
     with pytest.raises(StoreUnusableError):
         ways[way]()
+
+
+def test_an_inspection_of_everything_names_each_damaged_text(world, damaged):
+    memory_id = damaged[2].memory_id
+
+    assert recompute(world.store, sample=None) == (
+        0,
+        [Drift("text", memory_id), Drift("text", f"{memory_id} revision 1")],
+    )
+
+
+def test_an_old_revision_alone_is_inspected_too(world, damaged):
+    memory = damaged[2]
+    with world.store.engine.write() as tx:
+        tx.execute("UPDATE memories SET content = REPLACE(content, '8081', '8080')")
+
+    found = recompute(world.store, sample=None)[1]
+
+    assert found == [Drift("text", f"{memory.memory_id} revision 1")]
+    assert recompute(world.store)[1] == []

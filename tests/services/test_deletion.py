@@ -14,7 +14,7 @@ from codeflow_memory.domain.errors import (
     RevisionConflictError,
 )
 from codeflow_memory.domain.memory import Status
-from codeflow_memory.services import feedback, memories, replay, selections
+from codeflow_memory.services import feedback, manifests, memories, replay
 from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
@@ -181,14 +181,14 @@ def test_a_manifest_keeps_its_hashes_without_the_words(world, cast, project):
 
 def test_a_selection_that_a_deletion_overtook_keeps_no_words(world, cast, project, monkeypatch):
     memory = world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE}")
-    record = selections._record
+    record = manifests.record
 
     def slow(*arguments):
         made = record(*arguments)
         world.delete(cast.max, memory)
         return made
 
-    monkeypatch.setattr(selections, "_record", slow)
+    monkeypatch.setattr(manifests, "record", slow)
 
     made = world.select(cast.ann, project, query=NEEDLE)
 

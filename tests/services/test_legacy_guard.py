@@ -8,7 +8,7 @@ from codeflow_memory.domain.access import Origin, Role
 from codeflow_memory.domain.errors import ImportConflictError, NotFoundError
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import batch, legacy_import, memories, tokens
+from codeflow_memory.services import batch, legacy_import, memories, tokens, views
 from codeflow_memory.services.batch import Step
 from codeflow_memory.services.legacy_guard import LegacyGuard, guard_of
 from codeflow_memory.services.legacy_import import COPY
@@ -127,7 +127,7 @@ def test_the_first_change_of_a_record_takes_the_copies_and_is_final(home, import
 def test_a_change_that_fails_leaves_the_database_and_the_next_one_is_final(home, imported):
     owner = owner_of(imported)
     with imported.engine.read() as tx:
-        stored = memories.seen(tx, accesses.reach_everywhere(tx, owner), ID)
+        stored = views.seen(tx, accesses.reach_everywhere(tx, owner), ID)
 
     class Lost(BaseException):
         pass

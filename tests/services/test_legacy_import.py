@@ -749,7 +749,6 @@ def test_any_valid_document_is_imported_record_for_record(tmp_path_factory, made
 
 
 @pytest.mark.long
-@pytest.mark.skipif(os.environ.get("CODEFLOW_LONG") != "1", reason="takes ten seconds")
 def test_five_thousand_entries_take_ten_seconds_at_most(home):
     words = [f"w{n * 7919 % 30_011}x" for n in range(5_000 * 14)]
     put(

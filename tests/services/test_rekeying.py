@@ -3,7 +3,7 @@
 import pytest
 
 from codeflow_memory.domain.candidates import Candidate
-from codeflow_memory.domain.errors import UnauthenticatedError
+from codeflow_memory.domain.errors import StoreUnusableError, UnauthenticatedError
 from codeflow_memory.domain.memory import Collection, Content, Kind
 from codeflow_memory.services import memories
 from codeflow_memory.services.mutation import Operation
@@ -45,6 +45,8 @@ def test_the_audit_goes_on_in_a_new_epoch_and_verifies(world):
         epochs = [row[0] for row in tx.rows("SELECT epoch FROM audit ORDER BY sequence")]
         last = tx.value("SELECT action FROM audit ORDER BY sequence DESC LIMIT 1")
 
+        assert audit.count_earlier(tx) == epochs.count(1)
+
     assert (set(epochs), epochs == sorted(epochs), last) == ({1, 2}, True, "key.change")
     assert faults(world.store) is None
 
@@ -55,6 +57,7 @@ def test_under_the_same_key_nothing_begins_anew(world):
 
     with world.store.engine.read() as tx:
         assert tx.rows("SELECT DISTINCT epoch FROM audit") == [(1,)]
+        assert audit.count_earlier(tx) == 0
 
 
 @pytest.mark.usefixtures("moved")
@@ -77,3 +80,18 @@ def test_an_equal_text_is_still_known(world, moved):
     )
 
     assert (again.memory.memory_id, again.duplicate) == (made.memory.memory_id, True)
+
+
+def test_a_home_that_lost_its_key_makes_no_new_one(world):
+    world.token("ann", "contributor")
+    world.tenants.close()
+    key = world.tenants.home.path / "key"
+    kept = key.read_bytes()
+    key.unlink()
+
+    with pytest.raises(StoreUnusableError, match="restore it from a backup"):
+        world.tenants.get("local")
+    assert not key.exists()
+
+    key.write_bytes(kept)
+    assert world.sign_in(world.token("ann", "contributor").text).person

@@ -13,13 +13,13 @@ from codeflow_memory.domain.errors import (
     NotFoundError,
     UnauthenticatedError,
 )
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.times import HOUR, SECOND
 from codeflow_memory.services import grants, runs, teams, tokens
 from codeflow_memory.services.access import narrowed
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.runs import MAX_TTL_SECONDS
 from codeflow_memory.storage import runs as rows
-from codeflow_memory.storage.projects import Project
 
 NEW = Operation(None, ())
 

@@ -7,6 +7,7 @@ import pytest
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.budget import Budget
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import selections
 from codeflow_memory.services.tenants import Tenants
@@ -100,7 +101,7 @@ def test_the_same_state_and_request_give_the_same_hashes(world, cast, project):
     made.append(world.select(cast.ann, project, **request))
     other = Tenants(world.tenants.home, now=world.clock)
     again = selections.create(
-        other.get("local"), cast.ann, project.project_id, None, selections.Request(**request)
+        other.get("local"), cast.ann, project.project_id, None, Request(**request)
     )
     other.close()
 

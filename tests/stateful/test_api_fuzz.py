@@ -16,10 +16,10 @@ import pytest
 
 from codeflow_memory.app import Wiring, create_app, create_litestar
 from codeflow_memory.domain.lifecycle import Action
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.http.bodies import read_body
 from codeflow_memory.services import memories, review, selections
 from codeflow_memory.services.review import Decision
-from codeflow_memory.services.selections import Request
 from codeflow_memory.settings import Limits, Settings
 
 from .asking import Asking, served

@@ -30,6 +30,7 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.selection import Request, Selection
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
     deletion,
@@ -58,7 +59,6 @@ from codeflow_memory.services.projects import NewProject
 from codeflow_memory.services.registration import Clone
 from codeflow_memory.services.review import Decision
 from codeflow_memory.services.search import Question
-from codeflow_memory.services.selections import Request
 from codeflow_memory.storage import audit
 from codeflow_memory.storage import memories as rows
 
@@ -97,7 +97,7 @@ class Machine(RuleBasedStateMachine):
         }
         self.repositories = {"first": cast.repository}
         self.grants: dict[str, tuple[str, str | None]] = {}
-        self.manifests: dict[str, tuple[str, str, selections.Selection]] = {}
+        self.manifests: dict[str, tuple[str, str, Selection]] = {}
         self.done: dict[str, tuple] = {}
         self.run_project: str | None = None
         with self.real.store.engine.read() as tx:

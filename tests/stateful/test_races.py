@@ -15,12 +15,12 @@ from codeflow_memory.domain.errors import (
     UnauthenticatedError,
 )
 from codeflow_memory.domain.lifecycle import Action
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import feedback, memories, review, selections, tokens
 from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.review import Decision
-from codeflow_memory.services.selections import Request
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Settings
 from codeflow_memory.storage import audit, principals

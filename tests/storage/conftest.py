@@ -3,6 +3,8 @@
 import pytest
 
 from codeflow_memory.domain.memory import Collection, Content, Kind, Memory, Status
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import Fact
 from codeflow_memory.storage import (
     memories,
@@ -15,8 +17,6 @@ from codeflow_memory.storage import (
     tenants,
 )
 from codeflow_memory.storage.engine import Engine
-from codeflow_memory.storage.principals import Principal
-from codeflow_memory.storage.projects import Project
 from codeflow_memory.storage.repositories import Repository
 from codeflow_memory.storage.revisions import Step
 from codeflow_memory.storage.tenants import Instance

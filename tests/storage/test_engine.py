@@ -53,6 +53,28 @@ def read(engine):
         return [n for (n,) in tx.rows("SELECT n FROM numbers ORDER BY n")]
 
 
+def test_a_script_whose_record_fails_leaves_nothing(empty):
+    with pytest.raises(NotFoundError):
+        empty.script(
+            "CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT", user_version=1, record=fail
+        )
+
+    assert empty.versions() == (0, 0)
+    with empty.read() as tx:
+        assert tx.rows("SELECT name FROM sqlite_schema") == []
+
+
+def test_a_script_and_its_record_are_written_together(empty):
+    empty.script(
+        "CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT",
+        user_version=1,
+        record=lambda tx: add(tx, 7),
+    )
+
+    assert empty.versions() == (APPLICATION_ID, 1)
+    assert read(empty) == [7]
+
+
 @pytest.mark.parametrize(
     ("pragma", "expected"),
     [

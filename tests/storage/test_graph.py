@@ -3,9 +3,9 @@
 import pytest
 
 from codeflow_memory.domain.access import Scope
+from codeflow_memory.domain.project import Project
+from codeflow_memory.domain.provenance import Edge
 from codeflow_memory.storage import graph, projects, scopes
-from codeflow_memory.storage.graph import Edge
-from codeflow_memory.storage.projects import Project
 
 
 def put(tx, scope, memory_id, *files, revision=1):

@@ -6,7 +6,12 @@ import pytest
 
 from codeflow_memory.domain.access import Grant, Role
 from codeflow_memory.domain.errors import NotFoundError, RevisionConflictError
+from codeflow_memory.domain.grant import StoredGrant
+from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.registration import Alias, Fact
+from codeflow_memory.domain.run import Run
+from codeflow_memory.domain.team import Team
 from codeflow_memory.storage import (
     grants,
     principals,
@@ -17,11 +22,6 @@ from codeflow_memory.storage import (
     tokens,
 )
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.grants import StoredGrant
-from codeflow_memory.storage.principals import Principal
-from codeflow_memory.storage.projects import Project
-from codeflow_memory.storage.runs import Run
-from codeflow_memory.storage.teams import Team
 from codeflow_memory.storage.tokens import Token
 
 TOKEN = Token("t1", "0" * 64, "prn_1", False, None, None, "prn_1", 1, None, None, None)  # noqa: FBT003 - a row in the order of its columns

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from codeflow_memory.domain.manifest import Manifest
 from codeflow_memory.storage import manifests
-from codeflow_memory.storage.manifests import Manifest
 
 MANIFEST = Manifest(
     manifest_id="sel_1",

@@ -14,7 +14,7 @@ from codeflow_memory.domain.memory import (
     Tombstone,
     Verification,
 )
-from codeflow_memory.storage import citations, memories, revisions
+from codeflow_memory.storage import citations, lights, memories, revisions
 from codeflow_memory.storage.revisions import Step
 
 ABSENT = 99
@@ -47,7 +47,7 @@ def test_a_memory_is_read_back_as_it_was_written(tx, keep, scope):
         "hash",
         None,
     )
-    (light,) = memories.light(tx, [scope.scope_id], [Status.ACCEPTED])
+    (light,) = lights.in_statuses(tx, [scope.scope_id], [Status.ACCEPTED])
     assert (light.tags, light.paths, light.branches, light.cited, light.valid_to) == (
         ("é", "b"),
         ("src/**",),
@@ -55,7 +55,7 @@ def test_a_memory_is_read_back_as_it_was_written(tx, keep, scope):
         ("a.py",),
         99,
     )
-    assert memories.titles(tx, [scope.scope_id], ["mem_1"]) == {"mem_1": "Title"}
+    assert lights.titles(tx, [scope.scope_id], ["mem_1"]) == {"mem_1": "Title"}
 
 
 def test_every_fact_of_a_memory_follows_a_replacement(tx, keep, scope):
@@ -116,10 +116,10 @@ def test_a_hidden_id_is_found_like_an_absent_one(tx, keep):
         assert memories.find(tx, scope_ids, "mem_1") is None
         assert memories.find_all(tx, scope_ids, ["mem_1"]) == []
         assert memories.with_text(tx, scope_ids, "hash") == []
-        assert memories.light(tx, scope_ids, list(Status)) == []
-        assert memories.light_of(tx, scope_ids, ["mem_1"]) == []
-        assert memories.texts(tx, scope_ids, ["mem_1"]) == {}
-        assert memories.titles(tx, scope_ids, ["mem_1"]) == {}
+        assert lights.in_statuses(tx, scope_ids, list(Status)) == []
+        assert lights.find_all(tx, scope_ids, ["mem_1"]) == []
+        assert lights.texts(tx, scope_ids, ["mem_1"]) == {}
+        assert lights.titles(tx, scope_ids, ["mem_1"]) == {}
 
 
 def test_a_tombstone_keeps_who_when_why_and_how_it_stood(tx, keep, scope):
@@ -141,9 +141,9 @@ def test_a_tombstone_keeps_who_when_why_and_how_it_stood(tx, keep, scope):
     assert stored is not None
     assert (stored.memory, stored.before) == (stone, Status.PROPOSED)
     assert stored.canonical_bytes == TOMBSTONE_BYTES
-    assert memories.texts(tx, [scope.scope_id], ["mem_1"]) == {}
-    assert memories.titles(tx, [scope.scope_id], ["mem_1"]) == {}
-    (light,) = memories.light(tx, [scope.scope_id], [Status.DELETED])
+    assert lights.texts(tx, [scope.scope_id], ["mem_1"]) == {}
+    assert lights.titles(tx, [scope.scope_id], ["mem_1"]) == {}
+    (light,) = lights.in_statuses(tx, [scope.scope_id], [Status.DELETED])
     assert (light.sensitivity, light.tags, light.characters) == ("secret", (), 0)
 
 
@@ -152,7 +152,7 @@ def test_lists_come_newest_change_first_then_by_id(tx, keep, scope):
         memory = keep(memory_id)
         write(tx, replace(memory, revision=2, updated_at=at), base=1)
 
-    rows = memories.light(tx, [scope.scope_id], [Status.PROPOSED])
+    rows = lights.in_statuses(tx, [scope.scope_id], [Status.PROPOSED])
 
     assert [row.memory_id for row in rows] == ["mem_c", "mem_a", "mem_b"]
 
@@ -187,11 +187,11 @@ def test_what_has_expired_is_listed_oldest_first(tx, keep, scope):
     ("ask", "index"),
     [
         (lambda a: memories.find_all(a, [1], ["mem_1"]), "memories_in_scope"),
-        (lambda a: memories.light_of(a, [1], ["mem_1"]), "memories_in_scope"),
-        (lambda a: memories.texts(a, [1], ["mem_1"]), "memories_in_scope"),
-        (lambda a: memories.titles(a, [1], ["mem_1"]), "memories_in_scope"),
+        (lambda a: lights.find_all(a, [1], ["mem_1"]), "memories_in_scope"),
+        (lambda a: lights.texts(a, [1], ["mem_1"]), "memories_in_scope"),
+        (lambda a: lights.titles(a, [1], ["mem_1"]), "memories_in_scope"),
         (lambda a: memories.with_text(a, [1], "hash"), "memories_with_text"),
-        (lambda a: memories.light(a, [1], [Status.ACCEPTED]), "memories_listed"),
+        (lambda a: lights.in_statuses(a, [1], [Status.ACCEPTED]), "memories_listed"),
         (lambda a: memories.expired(a, "rep_1", 1, 1), "memories_expiring"),
         (lambda a: memories.set_trust(a, "rep_1", "mem_1", 1), "(repository_id=? AND memory_id=?)"),
     ],

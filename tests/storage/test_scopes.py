@@ -3,8 +3,8 @@
 import apsw
 import pytest
 
+from codeflow_memory.domain.project import Project
 from codeflow_memory.storage import projects, scopes
-from codeflow_memory.storage.projects import Project
 
 
 def test_a_scope_is_made_once_and_numbers_are_never_shared(tx, scope):

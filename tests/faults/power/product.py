@@ -6,6 +6,7 @@ from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Collection, Content, Kind, Pair
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import (
     batch,
     deletion,
@@ -110,7 +111,7 @@ def delete_the_note(call: Call) -> None:
 
 
 def select(call: Call) -> None:
-    request = selections.Request(query="a_note_1 another body")
+    request = Request(query="a_note_1 another body")
     selected = selections.create(call.store, call.owner, PROJECT, REPOSITORY, request)
     assert selected.record["entries"]
 

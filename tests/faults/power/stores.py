@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 from codeflow_memory.domain.access import Access, Origin, Role
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import grants, legacy_guard, principals, projects, registration
 from codeflow_memory.services.mutation import Operation
@@ -20,7 +21,7 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import principals as principal_rows
 from codeflow_memory.storage import receipts
-from codeflow_memory.storage.home import BALLAST, LOCAL, Home
+from codeflow_memory.storage.home import BALLAST, Home
 
 from .consistency import STEMS, WORDS
 from .drill import Step

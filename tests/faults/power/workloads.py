@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.storage.engine import Engine
-from codeflow_memory.storage.home import LOCAL
 from codeflow_memory.storage.migrate import migrate
 
 from . import standin

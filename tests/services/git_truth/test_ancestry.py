@@ -2,8 +2,8 @@
 
 import pytest
 
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import selections
-from codeflow_memory.services.selections import Request
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from codeflow_memory.domain.errors import (
     RevisionConflictError,
 )
 from codeflow_memory.domain.memory import Status
-from codeflow_memory.services import anchors, batch, memories, publication, repositories
+from codeflow_memory.services import anchors, batch, memories, publication, repositories, views
 from codeflow_memory.services.batch import Step
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.storage import audit
@@ -227,12 +227,12 @@ def test_an_anchor_of_another_repository_is_not_taken_for_ours(site):
 
     def work(mutation):
         reach = memories.accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.expect(mutation.tx, reach, memory.memory_id, 1)
+        stored = views.expect(mutation.tx, reach, memory.memory_id, 1)
         changes = {"sources": ["file:src/other.py"]}
         done = memories.revise_stored(mutation, reach, stored, changes, foreign)
         return memories.Receipt("revise", done.memory_id, done.revision, {})
 
-    memories.mutate(site.store, site.ann, NEW, work, memories.render)
+    memories.mutate(site.store, site.ann, NEW, work, views.render)
 
     assert site.rows(memory) == {}
     with site.store.engine.read() as tx:

@@ -7,7 +7,7 @@ from codeflow_memory.domain.errors import ForbiddenError, NotFoundError, Revisio
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import batch, memories, ownership, repositories, review, teams
+from codeflow_memory.services import batch, ownership, repositories, review, teams, views
 from codeflow_memory.services.batch import Step
 from codeflow_memory.services.mutation import Operation, mutate
 from codeflow_memory.services.review import Decision
@@ -227,11 +227,11 @@ def carry_out(site, access, memory, owners):
 
     def work(mutation):
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        stored = memories.expect(mutation.tx, reach, memory.memory_id, memory.revision)
+        stored = views.expect(mutation.tx, reach, memory.memory_id, memory.revision)
         done = review.carry_out(mutation, reach, stored, Decision(Action.APPROVE), owners)
         return Receipt("approve", done.memory_id, done.revision, {})
 
-    return mutate(site.store, access, NEW, work, memories.render).memory
+    return mutate(site.store, access, NEW, work, views.render).memory
 
 
 def test_a_change_of_the_file_after_it_was_read_comes_too_late_for_that_approval(owned):

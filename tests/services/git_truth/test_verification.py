@@ -21,10 +21,10 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import citations as cited
 from codeflow_memory.services import deletion, selections, tokens, verification
 from codeflow_memory.services.mutation import Operation
-from codeflow_memory.services.selections import Request
 from codeflow_memory.services.verification import Finding, Wanted
 from codeflow_memory.storage import audit, graph
 
