@@ -112,14 +112,17 @@ def _entry_1(entry: Entry) -> str:
     return "\n".join((*lines, "</memory>\n"))
 
 
-_HIDDEN_1 = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+_INVISIBLE_1 = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f"
 )
+_HIDDEN_1 = re.compile(f"[{_INVISIBLE_1}]")
 _FENCE_1 = re.compile(r"`{3,}|~{3,}")
 _TAG_1 = re.compile(r"[<\uff1c\ufe64](?=[A-Za-z/!?|<\uff5c\uff1c\ufe64])")
 _BRACKET_1 = re.compile(r"\[(?=/?(?:[A-Z][A-Z_]+|inst|sys|system)\])")
 _ROLE_1 = re.compile(r"^([ \t]*(?:Human|Assistant|System|User)[ \t]*)(?=:)", re.MULTILINE)
+_PLAIN_1 = re.compile(rf"[^{_INVISIBLE_1}`~<\uff1c\ufe64\[:]*")
+"""Every sign with which any of the above begins or ends is missing: most names and sentences."""
 
 
 def _text_1(text: str) -> str:
@@ -128,6 +131,8 @@ def _text_1(text: str) -> str:
     A tag's ``<`` becomes ``&lt;``, each sign of a fence, a bracket marker and the colon of a role
     at a line's beginning get a backslash, invisible characters are written as ``\u{202E}``.
     """
+    if _PLAIN_1.fullmatch(text):
+        return text
     text = _HIDDEN_1.sub(lambda found: f"\\u{{{ord(found[0]):04X}}}", text)
     text = _FENCE_1.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text)
     text = _TAG_1.sub("&lt;", text)

@@ -77,8 +77,9 @@ def select(groups: Iterable[tuple[Traits, frozenset[str]]], standpoint: Standpoi
     """
     removed = dict.fromkeys(FILTERS, 0)
     kept: list[tuple[Traits, frozenset[str]]] = []
+    elsewhere = _Elsewhere(standpoint)
     for traits, memory_ids in groups:
-        fault = _removed_by(traits, standpoint)
+        fault = _removed_by(traits, standpoint, elsewhere)
         if fault is not None:
             removed[fault] += len(memory_ids)
             continue
@@ -88,19 +89,37 @@ def select(groups: Iterable[tuple[Traits, frozenset[str]]], standpoint: Standpoi
     return Eligible(frozenset().union(*(ids for _, ids in kept)), tuple(kept), removed)
 
 
-def _removed_by(traits: Traits, standpoint: Standpoint) -> str | None:
+class _Elsewhere:
+    """Paths and branches that do not apply at a standpoint; each tuple of them is asked once."""
+
+    def __init__(self, standpoint: Standpoint) -> None:
+        self._standpoint = standpoint
+        self._paths: dict[tuple[str, ...], bool] = {}
+        self._branches: dict[tuple[str, ...], bool] = {}
+
+    def by_paths(self, paths: tuple[str, ...]) -> bool:
+        known = self._paths.get(paths)
+        if known is None:
+            known = self._paths[paths] = not self._standpoint.requested.concerned(paths)
+        return known
+
+    def by_branches(self, branches: tuple[str, ...]) -> bool:
+        known = self._branches.get(branches)
+        if known is None:
+            found = decide(branches, self._standpoint.branch, self._standpoint.ancestors)
+            known = self._branches[branches] = found is Applies.NO
+        return known
+
+
+def _removed_by(traits: Traits, standpoint: Standpoint, elsewhere: _Elsewhere) -> str | None:
     if traits.kind not in standpoint.kinds:
         return "kind"
     if traits.sensitivity != Sensitivity.NORMAL:
         return "sensitivity"
     if traits.valid_to is not None and traits.valid_to <= standpoint.at:
         return "expired"
-    if traits.paths and not standpoint.requested.concerned(traits.paths):
+    if traits.paths and elsewhere.by_paths(traits.paths):
         return "path"
-    if traits.branches and _elsewhere(traits, standpoint):
+    if traits.branches and elsewhere.by_branches(traits.branches):
         return "branch"
     return None
-
-
-def _elsewhere(traits: Traits, standpoint: Standpoint) -> bool:
-    return decide(traits.branches, standpoint.branch, standpoint.ancestors) is Applies.NO

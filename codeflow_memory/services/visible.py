@@ -20,6 +20,8 @@ from codeflow_memory.storage.lights import Light
 MAX_ENTRIES = 50_000
 """Kept at most, over all scopes of a tenant: about 30 MB."""
 
+MAX_TOGETHER = 16
+"""Kept at most: the scopes of a reach together, which hold no entries of their own."""
 
 Groups = tuple[tuple[Traits, frozenset[str]], ...]
 
@@ -63,21 +65,27 @@ class Shelf:
         self._maximum = maximum
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, tuple[int, Visible]] = OrderedDict()
+        self._together: OrderedDict[tuple[tuple[int, int], ...], Visible] = OrderedDict()
         self._entries = 0
 
     def accepted(self, tx: Transaction, reach: Reach) -> Visible:
         """Return the accepted entries of *reach*."""
         wanted = scope_ids(reach)
         generations = scopes.generations(tx, wanted)
-        found = [self._of_scope(tx, s, generations.get(s, 0)) for s in wanted]
-        if len(found) == 1:
-            return found[0]
-        by_id: dict[str, Light] = {}
-        for part in found:
-            by_id.update(part.by_id)
-        firsts = [part.first_expiry for part in found if part.first_expiry is not None]
-        groups = tuple(group for part in found for group in part.groups)
-        return Visible(by_id, groups, min(firsts, default=None))
+        key = tuple((scope_id, generations.get(scope_id, 0)) for scope_id in wanted)
+        if len(key) == 1:
+            return self._of_scope(tx, *key[0])
+        with self._lock:
+            together = self._together.get(key)
+            if together is not None:
+                self._together.move_to_end(key)
+                return together
+        together = _joined([self._of_scope(tx, *of_scope) for of_scope in key])
+        with self._lock:
+            self._together[key] = together
+            while len(self._together) > MAX_TOGETHER:
+                self._together.popitem(last=False)
+        return together
 
     def _of_scope(self, tx: Transaction, scope_id: int, generation: int) -> Visible:
         with self._lock:
@@ -91,12 +99,23 @@ class Shelf:
 
     def _keep(self, scope_id: int, generation: int, made: Visible) -> None:
         with self._lock:
+            for key in [key for key in self._together if scope_id in dict(key)]:
+                del self._together[key]
             old = self._kept.pop(scope_id, None)
             self._entries += len(made.by_id) - (0 if old is None else len(old[1].by_id))
             self._kept[scope_id] = (generation, made)
             while self._entries > self._maximum and len(self._kept) > 1:
                 _, (_, gone) = self._kept.popitem(last=False)
                 self._entries -= len(gone.by_id)
+
+
+def _joined(parts: list[Visible]) -> Visible:
+    by_id: dict[str, Light] = {}
+    for part in parts:
+        by_id.update(part.by_id)
+    firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
+    groups = tuple(group for part in parts for group in part.groups)
+    return Visible(by_id, groups, min(firsts, default=None))
 
 
 def scope_ids(reach: Reach) -> list[int]:
