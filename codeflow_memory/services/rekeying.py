@@ -8,7 +8,7 @@ from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.services import governance
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import memories, receipts, repositories, tenants, tokens
+from codeflow_memory.storage import audit, memories, receipts, repositories, tenants, tokens
 
 SYSTEM = "system"
 """The actor of what the program does by itself; no principal has this id."""
@@ -27,7 +27,7 @@ def run(store: Store) -> None:
                     text_hash = governance.hash_text(store, memory.content)
                     memories.set_text_hash(tx, repository_id, memory.memory_id, text_hash)
         mutation = Mutation(store, tx, system(store), store.ids.new("op"), store.ids.new("bat"), at)
-        mutation.record("key.change", store.tenant)
+        mutation.record(audit.KEY_CHANGE, store.tenant)
 
 
 def system(store: Store) -> Access:

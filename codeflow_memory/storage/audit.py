@@ -9,6 +9,9 @@ from codeflow_memory.storage.engine import Transaction
 Sign = Callable[[int, str, str], str]
 """``(epoch, previous hash, canonical row) -> hash``; the key stays with the caller."""
 
+KEY_CHANGE = "key.change"
+"""The action of the first row of every epoch but the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -82,7 +85,8 @@ def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
 
     A changed, dropped, swapped or added row is found; a tail cut off together with the count in
     ``store`` is not. Rows of an earlier epoch were signed with a key that is not here: of these
-    only the order is checked.
+    only the order is checked. A later epoch must begin with the row of its change of keys, else
+    every row could be passed off as an earlier one's.
     """
     head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
     assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
@@ -93,13 +97,14 @@ def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
             return expected, "the row is missing"
         if stored_previous != previous:
             return expected, "the row does not follow the one before it"
-        if not latest <= epoch <= head[2]:
-            # Else a row could be changed under the name of an epoch whose key is gone.
-            return expected, "the row was changed"
-        if epoch == head[2] and sign(epoch, previous, canonical_json(values)) != stored:
+        if latest < epoch == head[2] > 1 and values["action"] != KEY_CHANGE:
+            return expected, "the epoch does not begin with a change of keys"
+        signed = epoch != head[2] or sign(epoch, previous, canonical_json(values)) == stored
+        # Else a row could be changed under the name of an epoch whose key is gone.
+        if not (latest <= epoch <= head[2] and signed):
             return expected, "the row was changed"
         expected, previous, latest = expected + 1, stored, epoch
-    if (expected - 1, previous) != (head[0], head[1]):
+    if (expected - 1, previous) != (head[0], head[1]) or latest != head[2] > 1:
         return expected, "rows at the end are missing"
     return None
 

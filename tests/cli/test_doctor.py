@@ -71,3 +71,29 @@ def test_a_sound_home_is_well_beside_its_server_and_without_it(cli, serve):
     server.stop()
 
     assert set(states(cli("doctor", "--json").ok()).values()) == {"ok"}
+
+
+def test_rows_from_before_another_key_are_said_to_be_checked_for_order_alone(cli, home):
+    cli("tenant", "create", "birch").ok()
+    sound = cli("audit", "verify", "--tenant", "birch", "--json").ok().json
+    assert (sound["sound"], sound["order_only"]) == (True, 0)
+
+    (home / "key").write_bytes(b"k" * 32)
+    moved = cli("audit", "verify", "--tenant", "birch", "--json").ok().json
+    said = cli("audit", "verify", "--tenant", "birch").ok().out
+
+    assert (moved["sound"], moved["order_only"]) == (True, sound["rows"])
+    assert f"rows 1 to {sound['rows']} are from an earlier key" in said
+    details = {c["name"]: c["detail"] for c in cli("doctor", "--json").json["checks"]}
+    assert "from an earlier key, by order alone" in details["database birch"]
+
+
+def test_a_server_makes_no_new_key_beside_a_database(cli, home):
+    cli("tenant", "create", "birch").ok()
+    (home / "key").unlink()
+
+    done = cli("audit", "verify", "--tenant", "birch")
+
+    assert done.code != 0
+    assert "restore it from a backup" in done.err
+    assert not (home / "key").exists()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeflow_memory.domain import context
 from codeflow_memory.domain.context import TEMPLATE, TEMPLATES, Entry, State, render
 
 ENTRY = Entry(
@@ -144,3 +145,14 @@ def test_a_released_template_renders_the_same_for_ever(version):
     digest = hashlib.sha256(render(version, entries).encode()).hexdigest()
 
     assert digest == RELEASED[version]
+
+
+@given(st.text() | HOSTILE)
+def test_text_that_is_taken_for_plain_has_nothing_to_escape(text):
+    quick = render(TEMPLATE, [with_text(text)])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(context, "_PLAIN_1", re.compile(r"(?!)"))
+        slow = render(TEMPLATE, [with_text(text)])
+
+    assert quick == slow

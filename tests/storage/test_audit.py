@@ -86,7 +86,7 @@ def test_another_key_verifies_nothing(tx):
 def test_rows_of_an_earlier_epoch_are_checked_for_their_order_alone(tx):
     fill(tx)
     tx.execute("UPDATE store SET audit_epoch = 2")
-    later = Entry(7, "prn_1", "user", "bat_2", "create", "mem_7")
+    later = Entry(7, "system", "system", "bat_2", audit.KEY_CHANGE, "local")
     audit.append(tx, later, lambda e, p, t: sign(e, p, f"new {t}"))
 
     assert audit.first_fault(tx, lambda e, p, t: sign(e, p, f"new {t}")) is None
@@ -95,6 +95,16 @@ def test_rows_of_an_earlier_epoch_are_checked_for_their_order_alone(tx):
         2,
         "the row is missing",
     )
+
+
+def test_rows_are_not_passed_off_as_an_earlier_epochs(tx):
+    fill(tx)
+    tx.execute("UPDATE audit SET item = 'x' WHERE sequence = 2")
+    tx.execute("UPDATE store SET audit_epoch = 2")
+    assert audit.first_fault(tx, sign) == (6, "rows at the end are missing")
+
+    audit.append(tx, Entry(7, "prn_1", "user", "bat_2", "create", "mem_7"), sign)
+    assert audit.first_fault(tx, sign) == (6, "the epoch does not begin with a change of keys")
 
 
 @pytest.mark.parametrize("epoch", [0, 2])
