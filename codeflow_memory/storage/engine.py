@@ -215,8 +215,12 @@ class Engine:
 
     def has_journal(self) -> bool:
         """Tell whether a change is going on, or was interrupted: `header` may be torn then."""
-        journal = self.path.with_name(f"{self.path.name}-journal")
-        return journal.is_file() and journal.stat().st_size > 0
+        try:
+            # Asked once: another process's commit takes the journal away at any moment.
+            journal = self.path.with_name(f"{self.path.name}-journal").stat()
+        except FileNotFoundError:
+            return False
+        return stat.S_ISREG(journal.st_mode) and journal.st_size > 0
 
     def versions(self) -> tuple[int, int]:
         """Return the file's ``application_id`` and ``user_version``."""

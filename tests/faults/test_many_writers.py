@@ -3,6 +3,7 @@
 import json
 import os
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -126,8 +127,8 @@ def _be_a_child(number: int, work: Callable[[int], Writer], writing: int) -> Non
         answer = json.dumps([writer.edited, writer.kept, writer.refused])
         status = 0
     # The child must not return into the parent's test run, whatever happened in it.
-    except BaseException as error:  # noqa: BLE001 - the parent fails with what is reported here
-        answer = repr(error)
+    except BaseException:  # noqa: BLE001 - the parent fails with what is reported here
+        answer = traceback.format_exc()
     finally:
         os.write(writing, answer.encode())
         os._exit(status)

@@ -1,6 +1,7 @@
 """The engine: how files are opened, what a transaction keeps, and how errors are told."""
 
 import threading
+from collections import Counter
 from stat import S_IMODE
 
 import apsw
@@ -210,6 +211,29 @@ def test_errors_of_the_engine_are_told_in_the_products_words(error, expected):
 
     assert type(told.value) is expected
     assert told.value.__cause__ in {error, None}
+
+
+def test_a_journal_that_goes_while_it_is_asked_for_is_no_error(numbers):
+    """Another process's commit takes it away between any two looks at it."""
+    journal = numbers.path.with_name("some.sqlite-journal")
+    done = threading.Event()
+
+    def come_and_go():
+        while not done.is_set():
+            journal.write_bytes(b"x")
+            journal.unlink()
+
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    seen = Counter[bool]()
+    try:
+        while seen.total() < 5_000 or len(seen) < 2:
+            seen[numbers.has_journal()] += 1
+    finally:
+        done.set()
+        other.join()
+
+    assert set(seen) == {True, False}
 
 
 def test_a_closed_engine_holds_no_connection_and_opens_again(numbers, monkeypatch):
