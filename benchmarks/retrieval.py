@@ -66,6 +66,7 @@ class Corpus:
     tx: Transaction
     documents: Mapping[str, Document]
     scopes: Mapping[str, int]
+    long: Mapping[str, int]
 
 
 def main() -> None:
@@ -113,7 +114,8 @@ def load(folder: Path) -> Corpus:
         title, body = document.texts
         found = document_terms(title, document.tags, body, WORDS, STEMS)
         terms.insert(tx, scope_id, str(fields["id"]), found)
-    return Corpus(tx, documents, scopes)
+    characters = {name: sum(map(len, made.texts)) for name, made in documents.items()}
+    return Corpus(tx, documents, scopes, ranking.lengths(characters))
 
 
 def measure(
@@ -163,11 +165,12 @@ def search(
             key: [posting for posting in found if posting[0] in visible]
             for key, found in postings.items()
         }
-    scores = ranking.score(query, postings, len(visible))
+    scored = ranking.score(query, postings, len(visible), corpus.long)
+    scores = scored.totals
     first = ranking.order(ranking.best(scores, adjacency.DEPTH), visible, adjacency.DEPTH)
     texts = {hit.memory_id: corpus.documents[hit.memory_id].texts for hit in first}
     stems = None if literal else STEMS
-    totals = ranking.raised(scores, adjacency.bonuses(query, texts, WORDS, stems))
+    totals = ranking.raised(scores, adjacency.bonuses(query, scored.rarity, texts, WORDS, stems))
     if paths:
         requested = Requested(asked["paths"])
         totals = ranking.with_closeness(

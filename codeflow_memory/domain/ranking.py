@@ -17,7 +17,24 @@ TITLE_WEIGHT = 4.0
 TAG_WEIGHT = 3.0
 BODY_WEIGHT = 1.0
 SATURATION = 1.2
-"""Occurrences at which a field counts half (less one part in eleven); BM25's k1."""
+"""Occurrences in a short entry at which a field counts half; BM25's k1."""
+
+COVERAGE = 0.7
+"""Worth of a term's fields at which the term counts half.
+
+So that two words of a question outweigh one of them in a title, while a word in a title, however
+often another entry's body says it, still outweighs it.
+"""
+
+PIVOT = 800
+"""Characters up to which an entry is short: its length makes no difference."""
+
+LENGTH_SHARE = 0.8
+"""How much of what a longer entry has more than `PIVOT` counts against its frequencies; BM25's b.
+
+Counted from a fixed length, not from an average, so that an entry's score does not move with what
+is written elsewhere.
+"""
 
 MAX_SEEDS = 512
 PATH_SHARE = 0.6
@@ -45,6 +62,8 @@ MAX_FREQUENCY = 65_535
 
 _SHIFT = 16
 _MASK = (1 << _SHIFT) - 1
+_LENGTH_STEP = 100
+"""Characters that one step of a length has: fewer different lengths, fewer worths to compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +74,72 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What a query's words are worth.
+
+    Args:
+        totals: Memory id to score, above 0 and not yet rounded.
+        rarity: The inverse frequency of each token of the query, in its order.
+    """
+
+    totals: Mapping[str, float]
+    rarity: tuple[float, ...]
+
+
 def pack(title_tf: int, tag_tf: int, body_tf: int) -> int:
     """Put three frequencies below 65,536 into one integer, as the index's query does in SQL."""
     return (title_tf << 2 * _SHIFT) + (tag_tf << _SHIFT) + body_tf
 
 
-def score(query: Query, postings: Postings, visible: int) -> dict[str, float]:
+def lengths(characters: Mapping[str, int]) -> dict[str, int]:
+    """Return what `score` needs to know of long entries; short ones are left out.
+
+    Args:
+        characters: Memory id to characters of title and body together.
+    """
+    return {
+        memory_id: many // _LENGTH_STEP << 3 * _SHIFT
+        for memory_id, many in characters.items()
+        if many > PIVOT
+    }
+
+
+def score(query: Query, postings: Postings, visible: int, long: Mapping[str, int]) -> Weighed:
     """Score every memory that has a term of the query.
 
-    ``sum of idf(t) * weight * (4 title + 3 tags + body)`` over the query's tokens, each field
-    saturating as ``tf / (tf + 1.2)``, each token by the form that gives most.
+    ``sum of idf(t) * w / (w + 0.7)`` over the query's tokens, where ``w`` is ``weight * (4 title +
+    3 tags + body)``: each field saturating as ``tf / (tf + 1.2 * length)``, each token by the form
+    that gives most.
 
     Args:
         query: What is looked for.
         postings: What the index holds for it, of the caller's scopes only.
         visible: How many memories those scopes hold; at least as many as any lookup found.
+        long: `lengths` of those memories.
 
     Returns:
-        Memory id to score, above 0 and not yet rounded. The order of the query's words makes no
-        difference.
+        Totals that the order of the query's words makes no difference to, and what each is worth.
 
     Source:
-        S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009;
-        without length normalisation, because entries are short and a field's length is not kept.
+        S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009,
+        whose weighted fields saturate together; here each does before as well, so that no body
+        outweighs a title by repetition.
     """
     totals: dict[str, float] = {}
     tables = {
         weight: _Impacts(weight) for weight in {w for t in query.tokens for _, _, w in t.lookups}
     }
+    rarity: dict[str, float] = {}
     # Sorted, so that a sum adds its parts in one order whatever the order in the query; fsum,
     # which needs the parts in lists, costs 0.9 ms more for 6,000 postings.
     for token in sorted(query.tokens, key=lambda token: token.text):
-        impact = _impacts(token, postings, tables)
-        idf = inverse_frequency(len(impact), visible)
+        impact = _impacts(token, postings, tables, long)
+        idf = rarity[token.text] = inverse_frequency(len(impact), visible)
         known = totals.get
         for memory_id, value in impact.items():
             totals[memory_id] = known(memory_id, 0.0) + idf * value
-    return totals
+    return Weighed(totals, tuple(rarity[token.text] for token in query.tokens))
 
 
 def inverse_frequency(having: int, visible: int) -> float:
@@ -192,37 +240,42 @@ def _fields(packed: int) -> list[str]:
 
 
 class _Impacts(dict[int, float]):
-    """Packed frequencies to their worth at one weight; few differ, so each is computed once."""
+    """Packed frequencies and length to their worth at one weight; each is computed once."""
 
     def __init__(self, weight: float) -> None:
         super().__init__()
         self._weight = weight
 
     def __missing__(self, packed: int) -> float:
-        title, tag, body = packed >> 2 * _SHIFT, packed >> _SHIFT & _MASK, packed & _MASK
-        value = self._weight * (
+        steps, title = packed >> 3 * _SHIFT, packed >> 2 * _SHIFT & _MASK
+        tag, body = packed >> _SHIFT & _MASK, packed & _MASK
+        length = max(1.0, steps * _LENGTH_STEP / PIVOT)
+        half = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+        worth = self._weight * (
             TITLE_WEIGHT * title / (title + SATURATION)
             + TAG_WEIGHT * tag / (tag + SATURATION)
-            + BODY_WEIGHT * body / (body + SATURATION)
+            + BODY_WEIGHT * body / (body + half)
         )
+        value = worth / (worth + COVERAGE)
         self[packed] = value
         return value
 
 
 def _impacts(
-    token: QueryToken, postings: Postings, tables: Mapping[float, _Impacts]
+    token: QueryToken,
+    postings: Postings,
+    tables: Mapping[float, _Impacts],
+    long: Mapping[str, int],
 ) -> dict[str, float]:
     """Return what *token* gives each memory that has it, by the form that gives most."""
     impact: dict[str, float] = {}
+    steps = long.get
     for lookup in token.lookups:
         table = tables[lookup.weight]
         found = postings.get((lookup.term, lookup.form), ())
-        if not impact:
-            impact = {memory_id: table[packed] for memory_id, packed in found}
-            continue
         known = impact.get
         for memory_id, packed in found:
-            value = table[packed]
+            value = table[packed | steps(memory_id, 0)]
             if value > known(memory_id, 0.0):
                 impact[memory_id] = value
     return impact

@@ -77,7 +77,7 @@ def choose(
     query = query_terms(request.query, store.words, store.stems, literal=request.literal)
     scope_ids = visible.scope_ids(reach)
     scored = search.score(
-        store, tx, Looked(query, scope_ids, rows, eligible.memory_ids, literal=request.literal)
+        store, tx, Looked(query, scope_ids, seen, eligible.memory_ids, literal=request.literal)
     )
     closeness = _closeness(requested, request, eligible)
     scores = _scores(scored, closeness, eligible, rows)

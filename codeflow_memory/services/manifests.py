@@ -107,6 +107,8 @@ def _engine() -> dict[str, object]:
             "tags": ranking.TAG_WEIGHT,
             "body": ranking.BODY_WEIGHT,
             "saturation": ranking.SATURATION,
+            "coverage": ranking.COVERAGE,
+            "length": {"from": ranking.PIVOT, "share": ranking.LENGTH_SHARE},
             "adjacent": adjacency.BONUS,
             "path": ranking.PATH_SHARE,
             "one_hop": graph.ONE_HOP_SHARE,

@@ -84,11 +84,11 @@ def find(
     with store.engine.read() as tx:
         project = accesses.get_project(tx, access, project_id, repo)
         reach = accesses.reach(tx, access, project)
-        rows = store.shelf.accepted(tx, reach)
-        kept = _kept(rows, question, store.now())
-        looked = Looked(query, visible.scope_ids(reach), rows.by_id, kept, literal=question.literal)
+        seen = store.shelf.accepted(tx, reach)
+        kept = _kept(seen, question, store.now())
+        looked = Looked(query, visible.scope_ids(reach), seen, kept, literal=question.literal)
         scored = score(store, tx, looked)
-        hits = best(scored.scores, rows.by_id, question.limit)
+        hits = best(scored.scores, seen.by_id, question.limit)
         shown = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in hits])
     matched = ranking.matched(query, scored.postings, [hit.memory_id for hit in hits])
     return Answer(
@@ -106,14 +106,14 @@ class Looked:
     Args:
         query: The query.
         scope_ids: The scopes that the caller reads.
-        rows: Every entry that the caller sees: what statistics count.
+        seen: The entries that the caller sees: what statistics count.
         kept: Ids of those that may be found.
         literal: Whether only exact words count.
     """
 
     query: Query
     scope_ids: list[int]
-    rows: Mapping[str, Light]
+    seen: Visible
     kept: AbstractSet[str]
     literal: bool
 
@@ -122,15 +122,16 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
     """Score the entries that have a word of the query."""
     query, kept = looked.query, looked.kept
     postings = terms.find(tx, looked.scope_ids, query)
-    whole = ranking.score(query, postings, len(looked.rows))
-    scores = {m: s for m, s in whole.items() if m in kept}
+    seen = looked.seen
+    whole = ranking.score(query, postings, len(seen.by_id), seen.long)
+    scores = {m: s for m, s in whole.totals.items() if m in kept}
     if not query.adjacent:
         return Scored(query, postings, scores)
-    near = best(scores, looked.rows, adjacency.DEPTH)
+    near = best(scores, seen.by_id, adjacency.DEPTH)
     read = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
     texts = {memory_id: (text.title, text.body) for memory_id, text in read.items()}
     stems = None if looked.literal else store.stems
-    gains = adjacency.bonuses(query, texts, store.words, stems)
+    gains = adjacency.bonuses(query, whole.rarity, texts, store.words, stems)
     return Scored(query, postings, ranking.raised(scores, gains))
 
 

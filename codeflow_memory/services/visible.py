@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from codeflow_memory.domain import ranking
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.eligibility import Traits
 from codeflow_memory.domain.memory import Sensitivity, Status
@@ -33,11 +34,13 @@ class Visible:
     Args:
         by_id: The entries, by id.
         groups: Their ids, by what filters read of them.
+        long: `codeflow_memory.domain.ranking.lengths` of them.
         first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
     """
 
     by_id: Mapping[str, Light]
     groups: Groups
+    long: Mapping[str, int]
     first_expiry: int | None
 
     def expired(self, at: int) -> bool:
@@ -55,7 +58,8 @@ def of_rows(rows: Iterable[Light]) -> Visible:
         grouped.setdefault(traits, []).append(row.memory_id)
     expiries = [t.valid_to for t in grouped if t.valid_to is not None]
     groups = tuple((traits, frozenset(ids)) for traits, ids in grouped.items())
-    return Visible(by_id, groups, min(expiries, default=None))
+    long = ranking.lengths({row.memory_id: row.characters for row in by_id.values()})
+    return Visible(by_id, groups, long, min(expiries, default=None))
 
 
 class Shelf:
@@ -111,11 +115,13 @@ class Shelf:
 
 def _joined(parts: list[Visible]) -> Visible:
     by_id: dict[str, Light] = {}
+    long: dict[str, int] = {}
     for part in parts:
         by_id.update(part.by_id)
+        long.update(part.long)
     firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
     groups = tuple(group for part in parts for group in part.groups)
-    return Visible(by_id, groups, min(firsts, default=None))
+    return Visible(by_id, groups, long, min(firsts, default=None))
 
 
 def scope_ids(reach: Reach) -> list[int]:

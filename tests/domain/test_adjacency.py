@@ -13,7 +13,8 @@ STEMS = SnowballStems()
 
 def gain(text: str, *fields: str, literal: bool = False) -> float:
     query = query_terms(text, WORDS, STEMS, literal=literal)
-    found = bonuses(query, {"m": fields}, WORDS, None if literal else STEMS)
+    rarity = [0.5] * len(query.tokens)
+    found = bonuses(query, rarity, {"m": fields}, WORDS, None if literal else STEMS)
     return round(found.get("m", 0.0) / BONUS, 6)
 
 
@@ -49,6 +50,15 @@ def test_pairs_are_found_by_stem_over_stop_words(query, text, pairs):
 )
 def test_a_literal_search_wants_the_same_words(query, text, pairs):
     assert gain(query, "", text, literal=True) == pairs
+
+
+def test_a_pair_of_rare_words_is_worth_more():
+    query = query_terms("retry queue size", WORDS, STEMS, literal=False)
+    texts = {"first": ("retry queue",), "second": ("queue size",), "both": ("retry queue size",)}
+
+    found = bonuses(query, [5.0, 2.0, 1.0], texts, WORDS, STEMS)
+
+    assert found == pytest.approx({"first": 0.3 * 7, "second": 0.3 * 3, "both": 0.3 * 10})
 
 
 def test_the_end_of_one_field_is_not_beside_the_start_of_the_next():

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from codeflow_memory.domain.ranking import (
     MAX_FREQUENCY,
     PATH_SHARE,
+    PIVOT,
     RECENCY_HALF_LIFE,
     Hit,
     best,
     inverse_frequency,
+    lengths,
     matched,
     order,
     pack,
@@ -36,6 +38,10 @@ def query(*texts: str) -> Query:
     return Query(tuple(map(token, texts)), (), ())
 
 
+def covering(worth: float) -> float:
+    return worth / (worth + 0.7)
+
+
 @st.composite
 def indexes(draw):
     keys = [(text, form) for text in ("a", "b", "c") for form in (Form.EXACT, Form.STEM)]
@@ -51,11 +57,12 @@ def test_a_score_is_idf_times_weighted_saturating_fields():
         ("a", Form.STEM): [("m2", pack(0, 0, 1))],
     }
 
-    totals = score(query("a"), postings, 10)
+    found = score(query("a"), postings, 10, {})
 
     idf = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
-    assert totals["m1"] == pytest.approx(idf * (4 * 1 / 2.2 + 3 * 2 / 3.2 + 3 / 4.2))
-    assert totals["m2"] == pytest.approx(idf * 0.6 * 1 / 2.2)
+    assert found.rarity == (pytest.approx(idf),)
+    assert found.totals["m1"] == pytest.approx(idf * covering(4 * 1 / 2.2 + 3 * 2 / 3.2 + 3 / 4.2))
+    assert found.totals["m2"] == pytest.approx(idf * covering(0.6 * 1 / 2.2))
 
 
 def test_a_token_counts_once_by_the_form_that_gives_most():
@@ -64,31 +71,74 @@ def test_a_token_counts_once_by_the_form_that_gives_most():
         ("a", Form.STEM): [("m1", pack(1, 0, 1)), ("m2", pack(1, 0, 0))],
     }
 
-    found = score(query("a"), postings, 2)
+    found = score(query("a"), postings, 2, {}).totals
 
     idf = log(1 + (2 - 2 + 0.5) / (2 + 0.5))
-    assert found["m1"] == pytest.approx(idf * 0.6 * 5 / 2.2)
-    assert found["m2"] == pytest.approx(idf * 4 / 2.2)
+    assert found["m1"] == pytest.approx(idf * covering(0.6 * 5 / 2.2))
+    assert found["m2"] == pytest.approx(idf * covering(4 / 2.2))
 
 
-def test_a_title_weighs_more_than_a_tag_and_a_tag_more_than_a_body():
+@pytest.mark.parametrize("times", [1, 9, MAX_FREQUENCY])
+def test_a_title_weighs_more_than_a_tag_and_a_tag_more_than_any_body(times):
     postings = {
-        ("a", Form.EXACT): [("t", pack(1, 0, 0)), ("g", pack(0, 1, 0)), ("b", pack(0, 0, 9))]
+        ("a", Form.EXACT): [("t", pack(1, 0, 0)), ("g", pack(0, 1, 0)), ("b", pack(0, 0, times))]
     }
 
-    totals = score(query("a"), postings, 9)
+    totals = score(query("a"), postings, 9, {}).totals
 
     assert totals["t"] > totals["g"] > totals["b"] > 0
 
 
+def test_two_words_in_a_body_outweigh_one_of_them_in_a_title():
+    """Without it, whichever of five words is in a title decides what the other four find."""
+    postings = {
+        (word, Form.EXACT): [("both", pack(0, 0, 1)), *others]
+        for word, others in (("a", [("titled", pack(1, 0, 0))]), ("b", []))
+    }
+
+    totals = score(query("a", "b"), postings, 9, {}).totals
+
+    assert totals["both"] > totals["titled"]
+
+
+def test_a_body_counts_less_the_longer_its_entry_is_and_a_title_does_not():
+    rows = [(m, pack(0, 0, 1)) for m in ("short", "middling", "long")]
+    titled = [(m, pack(1, 0, 0)) for m in ("short", "long")]
+    characters = {"short": PIVOT, "middling": PIVOT + 100, "long": 20 * PIVOT}
+    long = lengths(characters)
+
+    bodies = score(query("a"), {("a", Form.EXACT): rows}, 9, long).totals
+    titles = score(query("a"), {("a", Form.EXACT): titled}, 9, long).totals
+
+    assert long.keys() == {"middling", "long"}
+    assert bodies["short"] > bodies["middling"] > bodies["long"] > 0
+    assert titles["short"] == titles["long"]
+    idf = log(1 + (9 - 3 + 0.5) / (3 + 0.5))
+    assert bodies["long"] == pytest.approx(idf * covering(1 / (1 + 1.2 * (0.2 + 0.8 * 20))))
+    assert bodies["short"] == pytest.approx(idf * covering(1 / 2.2))
+
+
+def test_what_others_write_moves_no_score_by_its_length():
+    postings = {("a", Form.EXACT): [("m", pack(0, 0, 1)), ("other", pack(0, 0, 1))]}
+
+    alone = score(query("a"), postings, 2, {}).totals["m"]
+
+    assert score(query("a"), postings, 2, lengths({"other": 16_384})).totals["m"] == alone
+
+
 @given(indexes(), st.permutations(["a", "b", "c"]))
 def test_the_order_of_the_words_makes_no_difference(postings, words):
-    assert score(query(*words), postings, 8) == score(query("a", "b", "c"), postings, 8)
+    found = score(query(*words), postings, 8, {})
+
+    assert found.totals == score(query("a", "b", "c"), postings, 8, {}).totals
+    assert [found.rarity[words.index(text)] for text in "abc"] == list(
+        score(query("a", "b", "c"), postings, 8, {}).rarity
+    )
 
 
 @given(indexes())
 def test_scores_are_positive_for_exactly_the_memories_that_have_a_term(postings):
-    totals = score(query("a", "b"), postings, 8)
+    totals = score(query("a", "b"), postings, 8, {}).totals
 
     having = {m for (text, _), found in postings.items() if text in {"a", "b"} for m, _ in found}
     assert totals.keys() == having
