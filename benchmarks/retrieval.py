@@ -29,15 +29,21 @@ DEPTH = 10
 NEAR = 5
 WORDS = UnicodeWords()
 STEMS = SnowballStems()
+SAMPLE = 2_000
 SETS = (
-    ("locomo", False),
-    ("peps-commits", False),
-    ("iproute2-fixes", False),
-    ("iproute2-fixes", True),
-    ("cosqa", False),
-    ("agent-rules", False),
+    ("locomo", False, None),
+    ("peps-commits", False, None),
+    ("iproute2-fixes", False, SAMPLE),
+    ("iproute2-fixes", False, None),
+    ("iproute2-fixes", True, None),
+    ("cosqa", False, SAMPLE),
+    ("cosqa", False, None),
+    ("agent-rules", False, None),
 )
-"""Folder, and whether the query's paths count."""
+"""Folder, whether the query's paths count, and how many documents there are.
+
+A sample has every relevant document and then the first others.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +83,13 @@ def main() -> None:
     options = parser.parse_args()
     results: dict[str, dict[str, float]] = {}
     print(f"{'set':24}{'queries':>8}{'r@5':>8}{'r@10':>8}{'nDCG@10':>9}{'p50 ms':>9}{'p99 ms':>9}")
-    loaded: dict[str, Corpus] = {}
-    for name, with_paths in SETS:
-        if name not in loaded:
-            loaded = {name: load(options.data / name)}
+    loaded: dict[tuple[str, int | None], Corpus] = {}
+    for name, with_paths, size in SETS:
         queries = list(rows(options.data / name / "queries.jsonl"))
-        label = f"{name} + paths" if with_paths else name
-        measured = measure(loaded[name], queries, paths=with_paths, literal=options.literal)
+        if (name, size) not in loaded:
+            loaded = {(name, size): load(options.data / name, queries, size)}
+        label = f"{name} + paths" if with_paths else name if size is None else f"{name} {size}"
+        measured = measure(loaded[name, size], queries, paths=with_paths, literal=options.literal)
         results[label] = measured
         print(
             f"{label:24}{measured['queries']:8.0f}{measured['r@5']:8.3f}{measured['r@10']:8.3f}"
@@ -98,8 +104,12 @@ def rows(path: Path) -> Iterator[dict[str, object]]:
         yield from map(json.loads, lines)
 
 
-def load(folder: Path) -> Corpus:
+def load(folder: Path, queries: Sequence[Mapping[str, object]], size: int | None) -> Corpus:
     """Index ``corpus.jsonl`` in memory with the product's schema; a name space is a scope."""
+    kept = list(rows(folder / "corpus.jsonl"))
+    if size is not None:
+        relevant = {name for query in queries for name in query["rel"]}
+        kept = sorted(kept, key=lambda fields: fields["id"] not in relevant)[:size]
     connection = apsw.Connection(":memory:")
     for script in sorted((ROOT / "migrations").glob("*.sql")):
         connection.execute(script.read_text("utf-8")).fetchall()
@@ -107,7 +117,7 @@ def load(folder: Path) -> Corpus:
     tx = Transaction(connection, writes=True)
     scopes: dict[str, int] = {}
     documents: dict[str, Document] = {}
-    for number, fields in enumerate(rows(folder / "corpus.jsonl")):
+    for number, fields in enumerate(kept):
         scope_id = scopes.setdefault(str(fields["ns"]), len(scopes) + 1)
         document = Document(number, scope_id, fields)
         documents[str(fields["id"])] = document

@@ -19,7 +19,7 @@ BODY_WEIGHT = 1.0
 SATURATION = 1.2
 """Occurrences in a short entry at which a field counts half; BM25's k1."""
 
-COVERAGE = 0.7
+COVERAGE = 0.5
 """Worth of a term's fields at which the term counts half.
 
 So that two words of a question outweigh one of them in a title, while a word in a title, however
@@ -108,7 +108,7 @@ def lengths(characters: Mapping[str, int]) -> dict[str, int]:
 def score(query: Query, postings: Postings, visible: int, long: Mapping[str, int]) -> Weighed:
     """Score every memory that has a term of the query.
 
-    ``sum of idf(t) * w / (w + 0.7)`` over the query's tokens, where ``w`` is ``weight * (4 title +
+    ``sum of idf(t) * w / (w + 0.5)`` over the query's tokens, where ``w`` is ``weight * (4 title +
     3 tags + body)``: each field saturating as ``tf / (tf + 1.2 * length)``, each token by the form
     that gives most.
 

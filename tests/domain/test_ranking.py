@@ -39,7 +39,7 @@ def query(*texts: str) -> Query:
 
 
 def covering(worth: float) -> float:
-    return worth / (worth + 0.7)
+    return worth / (worth + 0.5)
 
 
 @st.composite
