@@ -224,10 +224,10 @@ def matched(
     found: dict[str, dict[str, int]] = {memory_id: {} for memory_id in memory_ids}
     for token in query.tokens:
         for lookup in token.lookups:
-            for memory_id, packed in postings.get((lookup.term, lookup.form), ()):
-                if memory_id in wanted:
-                    terms = found[memory_id]
-                    terms[token.text] = terms.get(token.text, 0) | packed
+            held = postings.get((lookup.term, lookup.form), ())
+            for memory_id, packed in [posting for posting in held if posting[0] in wanted]:
+                terms = found[memory_id]
+                terms[token.text] = terms.get(token.text, 0) | packed
     return {
         memory_id: {text: _fields(packed) for text, packed in terms.items()}
         for memory_id, terms in found.items()
@@ -273,9 +273,16 @@ def _impacts(
     for lookup in token.lookups:
         table = tables[lookup.weight]
         found = postings.get((lookup.term, lookup.form), ())
+        # Most have one form with postings and most entries are short: both are worth a way round.
+        if long:
+            worths = {memory_id: table[packed | steps(memory_id, 0)] for memory_id, packed in found}
+        else:
+            worths = {memory_id: table[packed] for memory_id, packed in found}
+        if not impact:
+            impact = worths
+            continue
         known = impact.get
-        for memory_id, packed in found:
-            value = table[packed | steps(memory_id, 0)]
+        for memory_id, value in worths.items():
             if value > known(memory_id, 0.0):
                 impact[memory_id] = value
     return impact

@@ -65,11 +65,15 @@ class Scored:
         query: What was looked for.
         postings: What the index holds for it.
         scores: Memory id to score, not yet rounded; adjacency is in it.
+        near: The same for the first 50 alone.
+        texts: What was read of those 50 for adjacency; nothing without adjacent words.
     """
 
     query: Query
     postings: ranking.Postings
     scores: Mapping[str, float]
+    near: Mapping[str, float]
+    texts: Mapping[str, Text]
 
 
 def find(
@@ -88,8 +92,11 @@ def find(
         kept = _kept(seen, question, store.now())
         looked = Looked(query, visible.scope_ids(reach), seen, kept, literal=question.literal)
         scored = score(store, tx, looked)
-        hits = best(scored.scores, seen.by_id, question.limit)
-        shown = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in hits])
+        # What adjacency raises is among the nearest, so the first of them are the first of all.
+        near = scored.near if question.limit <= adjacency.DEPTH else scored.scores
+        hits = best(near, seen.by_id, question.limit)
+        unread = [hit.memory_id for hit in hits if hit.memory_id not in scored.texts]
+        shown = {**scored.texts, **lights.texts(tx, looked.scope_ids, unread)}
     matched = ranking.matched(query, scored.postings, [hit.memory_id for hit in hits])
     return Answer(
         tuple(_found(shown[hit.memory_id], hit, matched[hit.memory_id]) for hit in hits),
@@ -124,15 +131,20 @@ def score(store: Store, tx: Transaction, looked: Looked) -> Scored:
     postings = terms.find(tx, looked.scope_ids, query)
     seen = looked.seen
     whole = ranking.score(query, postings, len(seen.by_id), seen.long)
-    scores = {m: s for m, s in whole.totals.items() if m in kept}
+    scores = whole.totals
+    if not scores.keys() <= kept:
+        scores = {m: s for m, s in scores.items() if m in kept}
+    near = {
+        hit.memory_id: scores[hit.memory_id] for hit in best(scores, seen.by_id, adjacency.DEPTH)
+    }
     if not query.adjacent:
-        return Scored(query, postings, scores)
-    near = best(scores, seen.by_id, adjacency.DEPTH)
-    read = lights.texts(tx, looked.scope_ids, [hit.memory_id for hit in near])
+        return Scored(query, postings, scores, near, {})
+    read = lights.texts(tx, looked.scope_ids, near)
     texts = {memory_id: (text.title, text.body) for memory_id, text in read.items()}
     stems = None if looked.literal else store.stems
     gains = adjacency.bonuses(query, whole.rarity, texts, store.words, stems)
-    return Scored(query, postings, ranking.raised(scores, gains))
+    near = ranking.raised(near, gains)
+    return Scored(query, postings, {**scores, **near}, near, read)
 
 
 def best(scores: Mapping[str, float], rows: Mapping[str, Light], limit: int) -> list[ranking.Hit]:

@@ -144,3 +144,17 @@ def test_a_snippet_is_a_part_of_the_text_around_the_first_match():
     assert text.endswith(" …")
     assert len(text) <= SNIPPET + 4
     assert snippet("short", {"walrus": []}) == "short"
+
+
+def test_a_short_answer_is_the_beginning_of_a_long_one(world, cast, project):
+    """Fewer than fifty are ordered without a look at the others."""
+    for number in range(70):
+        words = "walrus herd" if number % 3 else "herd of a walrus"
+        world.accept(cast.ann, cast.bob, project, body=f"{words} {number % 7} {'calm ' * number}")
+
+    whole = world.search(cast.reader, project, "walrus herd", limit=100)
+
+    assert len(whole.results) == 70
+    for limit in (1, 20, 50, 51):
+        short = world.search(cast.reader, project, "walrus herd", limit=limit)
+        assert short.results == whole.results[:limit]
