@@ -36,8 +36,12 @@ class Omitted:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a selection decided, before it is written down."""
+    """What a selection decided, before it is written down.
 
+    ``generations`` are those of the scopes that it read, by scope.
+    """
+
+    generations: Mapping[int, int]
     scored: Scored
     eligible: Eligible
     scores: Mapping[str, float]
@@ -93,6 +97,7 @@ def choose(
     ordered = search.best(final, rows, ranking.MAX_SEEDS)
     fits = _fill(tx, ordered, rows, suspects, request.budget)
     return Chosen(
+        generations=seen.generations,
         scored=scored,
         eligible=eligible,
         scores={hit.memory_id: hit.score for hit in ordered},

@@ -34,19 +34,21 @@ class Visible:
         by_id: The entries, by id.
         groups: Their ids, by what filters read of them.
         first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
+        generations: Scope to the generation at which its entries were these.
     """
 
     by_id: Mapping[str, Light]
     groups: Groups
     first_expiry: int | None
+    generations: Mapping[int, int]
 
     def expired(self, at: int) -> bool:
         """Tell whether any of them has ceased to hold by *at*."""
         return self.first_expiry is not None and self.first_expiry <= at
 
 
-def of_rows(rows: Iterable[Light]) -> Visible:
-    """Arrange *rows* for filtering."""
+def of_rows(rows: Iterable[Light], generations: Mapping[int, int]) -> Visible:
+    """Arrange *rows*, those of some scopes at these *generations*, for filtering."""
     # A secret is never accepted; one that came so by other ways is nobody's to find.
     by_id = {row.memory_id: row for row in rows if row.sensitivity != Sensitivity.SECRET}
     grouped: dict[Traits, list[str]] = {}
@@ -55,7 +57,7 @@ def of_rows(rows: Iterable[Light]) -> Visible:
         grouped.setdefault(traits, []).append(row.memory_id)
     expiries = [t.valid_to for t in grouped if t.valid_to is not None]
     groups = tuple((traits, frozenset(ids)) for traits, ids in grouped.items())
-    return Visible(by_id, groups, min(expiries, default=None))
+    return Visible(by_id, groups, min(expiries, default=None), generations)
 
 
 class Shelf:
@@ -71,8 +73,7 @@ class Shelf:
     def accepted(self, tx: Transaction, reach: Reach) -> Visible:
         """Return the accepted entries of *reach*."""
         wanted = scope_ids(reach)
-        generations = scopes.generations(tx, wanted)
-        key = tuple((scope_id, generations.get(scope_id, 0)) for scope_id in wanted)
+        key = tuple(scopes.generations(tx, wanted).items())
         if len(key) == 1:
             return self._of_scope(tx, *key[0])
         with self._lock:
@@ -93,7 +94,8 @@ class Shelf:
             if kept is not None and kept[0] == generation:
                 self._kept.move_to_end(scope_id)
                 return kept[1]
-        made = of_rows(lights.in_statuses(tx, [scope_id], [Status.ACCEPTED]))
+        rows = lights.in_statuses(tx, [scope_id], [Status.ACCEPTED])
+        made = of_rows(rows, {scope_id: generation})
         self._keep(scope_id, generation, made)
         return made
 
@@ -115,7 +117,8 @@ def _joined(parts: list[Visible]) -> Visible:
         by_id.update(part.by_id)
     firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
     groups = tuple(group for part in parts for group in part.groups)
-    return Visible(by_id, groups, min(firsts, default=None))
+    generations = {s: g for part in parts for s, g in part.generations.items()}
+    return Visible(by_id, groups, min(firsts, default=None), generations)
 
 
 def scope_ids(reach: Reach) -> list[int]:
