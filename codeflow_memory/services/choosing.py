@@ -77,7 +77,7 @@ def choose(
         store.now(),
         frozenset(m for m, found in suspects.items() if any(c.required for c in found)),
     )
-    eligible = select(seen.groups, standpoint)
+    eligible = select(seen.arranged, standpoint)
     query = query_terms(request.query, store.words, store.stems, literal=request.literal)
     scope_ids = visible.scope_ids(reach)
     scored = search.score(
@@ -86,9 +86,8 @@ def choose(
     closeness = _closeness(requested, request, eligible)
     scores = _scores(scored, closeness, eligible, rows)
     seeds = search.best(scores, rows, ranking.MAX_SEEDS)
-    edges = neighbourhood.edges(
-        tx, project, scope_ids, [s.memory_id for s in seeds], eligible.memory_ids
-    )
+    links = store.shelf.links(tx, project.repository_id, seen.generations)
+    edges = neighbourhood.edges(links, [s.memory_id for s in seeds], eligible.memory_ids)
     connections = connect(
         {s.memory_id: s.score for s in seeds if s.score > 0}, edges, eligible=eligible.memory_ids
     )
@@ -133,9 +132,9 @@ def _closeness(requested: Requested, request: Request, eligible: Eligible) -> di
     if not request.paths:
         return {}
     near: dict[str, float] = {}
-    for traits, memory_ids in eligible.groups:
-        if traits.paths or traits.cited:
-            closeness = requested.closeness(traits.paths, traits.cited)
+    for group in eligible.groups:
+        for cited, memory_ids in group.by_cited:
+            closeness = requested.closeness(group.paths, cited)
             if closeness:
                 near |= dict.fromkeys(memory_ids, closeness)
     return near

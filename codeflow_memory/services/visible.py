@@ -11,19 +11,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codeflow_memory.domain.access import Reach
-from codeflow_memory.domain.eligibility import Traits
+from codeflow_memory.domain.eligibility import Arranged, Traits, arrange
 from codeflow_memory.domain.memory import Sensitivity, Status
-from codeflow_memory.storage import lights, scopes
+from codeflow_memory.services import neighbourhood
+from codeflow_memory.services.neighbourhood import Links
+from codeflow_memory.storage import graph, lights, scopes
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.lights import Light
 
 MAX_ENTRIES = 50_000
 """Kept at most, over all scopes of a tenant: about 30 MB."""
 
+MAX_LINKS = 150_000
+"""Edges kept at most, over all scopes of a tenant: about 30 MB."""
+
 MAX_TOGETHER = 16
 """Kept at most: the scopes of a reach together, which hold no entries of their own."""
-
-Groups = tuple[tuple[Traits, frozenset[str]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +35,13 @@ class Visible:
 
     Args:
         by_id: The entries, by id.
-        groups: Their ids, by what filters read of them.
+        arranged: Their ids, by what filters read of them; a part for each scope.
         first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
         generations: Scope to the generation at which its entries were these.
     """
 
     by_id: Mapping[str, Light]
-    groups: Groups
+    arranged: tuple[Arranged, ...]
     first_expiry: int | None
     generations: Mapping[int, int]
 
@@ -51,13 +54,13 @@ def of_rows(rows: Iterable[Light], generations: Mapping[int, int]) -> Visible:
     """Arrange *rows*, those of some scopes at these *generations*, for filtering."""
     # A secret is never accepted; one that came so by other ways is nobody's to find.
     by_id = {row.memory_id: row for row in rows if row.sensitivity != Sensitivity.SECRET}
-    grouped: dict[Traits, list[str]] = {}
-    for row in by_id.values():
-        traits = Traits(row.kind, row.sensitivity, row.valid_to, row.paths, row.branches, row.cited)
-        grouped.setdefault(traits, []).append(row.memory_id)
-    expiries = [t.valid_to for t in grouped if t.valid_to is not None]
-    groups = tuple((traits, frozenset(ids)) for traits, ids in grouped.items())
-    return Visible(by_id, groups, min(expiries, default=None), generations)
+    traits = (
+        (r.memory_id, Traits(r.kind, r.sensitivity, r.valid_to, r.paths, r.branches, r.cited))
+        for r in by_id.values()
+    )
+    arranged = arrange(traits)
+    expiries = [mark.valid_to for mark in arranged.marks if mark.valid_to is not None]
+    return Visible(by_id, (arranged,), min(expiries, default=None), generations)
 
 
 class Shelf:
@@ -67,6 +70,7 @@ class Shelf:
         self._maximum = maximum
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, tuple[int, Visible]] = OrderedDict()
+        self._links: OrderedDict[int, tuple[int, Links]] = OrderedDict()
         self._together: OrderedDict[tuple[tuple[int, int], ...], Visible] = OrderedDict()
         self._entries = 0
 
@@ -87,6 +91,34 @@ class Shelf:
             while len(self._together) > MAX_TOGETHER:
                 self._together.popitem(last=False)
         return together
+
+    def links(
+        self, tx: Transaction, repository_id: str, generations: Mapping[int, int]
+    ) -> list[Links]:
+        """Return the edges of the accepted entries of each scope, at these *generations*."""
+        return [
+            self._links_of(tx, repository_id, scope_id, generation)
+            for scope_id, generation in generations.items()
+        ]
+
+    def _links_of(
+        self, tx: Transaction, repository_id: str, scope_id: int, generation: int
+    ) -> Links:
+        with self._lock:
+            kept = self._links.get(scope_id)
+            if kept is not None and kept[0] == generation:
+                self._links.move_to_end(scope_id)
+                return kept[1]
+        made = neighbourhood.arrange(graph.of_accepted(tx, repository_id, scope_id))
+        with self._lock:
+            self._links[scope_id] = (generation, made)
+            self._links.move_to_end(scope_id)
+            while len(self._links) > 1 and self._edges() > MAX_LINKS:
+                self._links.popitem(last=False)
+        return made
+
+    def _edges(self) -> int:
+        return sum(links.count for _, links in self._links.values())
 
     def _of_scope(self, tx: Transaction, scope_id: int, generation: int) -> Visible:
         with self._lock:
@@ -116,9 +148,9 @@ def _joined(parts: list[Visible]) -> Visible:
     for part in parts:
         by_id.update(part.by_id)
     firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
-    groups = tuple(group for part in parts for group in part.groups)
+    arranged = tuple(one for part in parts for one in part.arranged)
     generations = {s: g for part in parts for s, g in part.generations.items()}
-    return Visible(by_id, groups, min(firsts, default=None), generations)
+    return Visible(by_id, arranged, min(firsts, default=None), generations)
 
 
 def scope_ids(reach: Reach) -> list[int]:

@@ -126,6 +126,32 @@ def find(
     return [Edge(*row) for row in rows]
 
 
+def of_accepted(
+    tx: Transaction, repository_id: str, scope_id: int
+) -> list[tuple[str, str, str, str]]:
+    """List ``(memory, type, kind, key)`` of every edge that accepted entries of a scope supply.
+
+    In the order of `find`; bounded by the limits on entries and their fields.
+    """
+    rows = tx.rows(
+        """
+        SELECT r.memory_id, r.type, e.kind, e.key
+          FROM memories AS m
+         CROSS JOIN relationships AS r
+         CROSS JOIN entities AS e
+         WHERE m.scope_id = :scope_id
+           AND m.status = 'accepted'
+           AND r.scope_id = :scope_id
+           AND r.memory_id = m.memory_id
+           AND e.entity_id = r.target
+           AND e.repository_id = :repository_id
+         ORDER BY r.memory_id, r.type, e.kind, e.key, r.target_revision
+        """,
+        {"repository_id": repository_id, "scope_id": scope_id},
+    )
+    return [(memory_id, kind, to, key) for memory_id, kind, to, key in rows]
+
+
 def suppliers(
     tx: Transaction,
     repository_id: str,
