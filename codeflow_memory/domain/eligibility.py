@@ -2,14 +2,14 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codeflow_memory.domain.branches import Applies, decide
 from codeflow_memory.domain.memory import Sensitivity
 from codeflow_memory.domain.paths import PatternLists, Requested
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(NamedTuple):
     """All that the filter and closeness read of an entry.
 
     Args:

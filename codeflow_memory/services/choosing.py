@@ -8,7 +8,6 @@ from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.budget import Budget, Filling
 from codeflow_memory.domain.eligibility import Eligible, Standpoint, select
 from codeflow_memory.domain.graph import Connections, connect
-from codeflow_memory.domain.memory import Memory
 from codeflow_memory.domain.paths import Requested
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.selection import Request
@@ -16,9 +15,9 @@ from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.services import ancestry, neighbourhood, rendering, search, visible
 from codeflow_memory.services.search import Looked, Scored
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import citations, memories
+from codeflow_memory.storage import citations, lights
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.lights import Light
+from codeflow_memory.storage.lights import Light, Whole
 
 MAX_OMITTED = 100
 _CHUNK = 32
@@ -38,7 +37,8 @@ class Omitted:
 class Chosen:
     """What a selection decided, before it is written down.
 
-    ``generations`` are those of the scopes that it read, by scope.
+    ``generations`` are those of the scopes that it read, by scope; ``written`` is what the template
+    made of each entry that was ``taken``.
     """
 
     generations: Mapping[int, int]
@@ -48,6 +48,7 @@ class Chosen:
     closeness: Mapping[str, float]
     connections: Connections
     taken: tuple[context.Entry, ...]
+    written: tuple[str, ...]
     hashes: Mapping[str, str]
     warnings: Mapping[str, tuple[str, ...]]
     omitted: tuple[Omitted, ...]
@@ -103,6 +104,7 @@ def choose(
         closeness=closeness,
         connections=connections,
         taken=tuple(fits.entries),
+        written=tuple(fits.written),
         hashes=fits.hashes,
         warnings=fits.warnings,
         omitted=tuple(fits.omitted[:MAX_OMITTED]),
@@ -145,6 +147,7 @@ class _Taken:
     """What fits, and what does not with the reason, in the order of the scores."""
 
     entries: list[context.Entry] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: list[Omitted] = field(default_factory=list)
@@ -173,24 +176,26 @@ def _fill(
             for hit in chunk
             if not filling.full and rows[hit.memory_id].characters + least <= filling.left
         ]
-        stored: dict[str, Memory] = {}
+        stored: dict[str, Whole] = {}
         if fitting:
-            found = memories.find_all(tx, {rows[m].scope_id for m in fitting}, fitting)
-            stored = {s.memory.memory_id: s.memory for s in found}
+            found = lights.wholes(tx, {rows[m].scope_id for m in fitting}, fitting)
+            stored = {memory.memory_id: memory for memory in found}
         for hit in chunk:
             memory = stored.get(hit.memory_id)
-            entry, size = None, filling.left + 1
+            entry, text, size = None, "", filling.left + 1
             warnings: tuple[str, ...] = ()
             if memory is not None and not filling.full:
                 warnings = rendering.warnings(memory, suspects.get(hit.memory_id, []))
                 entry = rendering.entry(memory, warnings)
-                size = len(template.entry(entry))
+                text = template.entry(entry)
+                size = len(text)
             omission = filling.offer(size)
             if omission is not None:
                 taken.omitted.append(Omitted(hit.memory_id, hit.score, str(omission)))
             elif memory is not None and entry is not None:
                 taken.entries.append(entry)
-                taken.hashes[hit.memory_id] = memory.content_sha256 or ""
+                taken.written.append(text)
+                taken.hashes[hit.memory_id] = memory.content_sha256
                 taken.warnings[hit.memory_id] = warnings
     return taken
 

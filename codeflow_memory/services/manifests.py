@@ -23,7 +23,7 @@ def record(
 ) -> Selection:
     """Write down what was *chosen* and why, and render the context; nothing is stored yet."""
     manifest_id, at = store.ids.new("sel"), store.now()
-    text = context.render(context.TEMPLATE, chosen.taken)
+    text = context.TEMPLATES[context.TEMPLATE].enclose(chosen.written)
     record: dict[str, object] = {
         "id": manifest_id,
         "created_at": to_rfc3339(at),
