@@ -5,7 +5,7 @@ from dataclasses import replace
 from codeflow_memory.domain import adjacency, context, graph, ranking, terms
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.manifest import Manifest, seal
-from codeflow_memory.domain.memory import Status, canonical_json
+from codeflow_memory.domain.memory import Status
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.selection import Request, Selection
 from codeflow_memory.domain.times import to_rfc3339
@@ -57,7 +57,7 @@ def record(
         "terms_dropped": list(chosen.scored.query.dropped),
         "reasons": _reasons(chosen),
     }
-    hashes = seal(record, free, text)
+    sealed = seal(record, free, text)
     manifest = Manifest(
         manifest_id=manifest_id,
         repository_id=project.repository_id,
@@ -65,11 +65,11 @@ def record(
         principal_id=access.principal_id,
         run_id=request.run_id,
         created_at=at,
-        record=canonical_json(record),
-        free_text=canonical_json(free),
-        free_sha256=hashes.free,
-        context_sha256=hashes.context,
-        manifest_sha256=hashes.manifest,
+        record=sealed.record,
+        free_text=sealed.free,
+        free_sha256=sealed.hashes.free,
+        context_sha256=sealed.hashes.context,
+        manifest_sha256=sealed.hashes.manifest,
     )
     return Selection(manifest, record, free, chosen.taken, text)
 
