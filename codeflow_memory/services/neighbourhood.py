@@ -7,6 +7,7 @@ with the entries: reading those around 100 seeds took a fifth of a selection.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from codeflow_memory.domain.graph import MAX_EDGES, MEMORY, Edge
 
@@ -32,23 +33,30 @@ class Links:
     count: int
 
 
-def arrange(rows: Iterable[tuple[str, str, str, str]]) -> Links:
-    """Arrange ``(memory, type, kind, key)``, in the order of the edges, for asking."""
+def arrange(rows: Iterable[tuple[Any, ...]]) -> Links:
+    """Arrange ``(memory, type, kind, key)``, in any order, for asking."""
     supplied: dict[str, list[Edge]] = {}
     leading: dict[Node, list[Edge]] = {}
     count = 0
-    memory_id, own = "", list[Edge]()
-    for row in rows:
-        if row[0] != memory_id:
-            memory_id = row[0]
+    for of, kind, to, key in rows:
+        memory_id, entity = of, (to, key)
+        met = leading.get(entity)
+        if met is None:
+            met = leading[entity] = []
+        else:
+            # The strings of the first edge to an entity stand in all of them: a third of the room.
+            entity = met[0][2:]
+        own = supplied.get(memory_id)
+        if own is None:
             own = supplied[memory_id] = []
-        to = leading.setdefault((row[2], row[3]), [])
-        # The strings of the first edge to an entity stand in all of them: a third of the room.
-        kind, key = to[0][2:] if to else row[2:]
-        edge = Edge(memory_id, row[1], kind, key)
+        else:
+            memory_id = own[0][0]
+        edge = Edge(memory_id, kind, *entity)
         own.append(edge)
-        to.append(edge)
+        met.append(edge)
         count += 1
+    for own in supplied.values():
+        own.sort()
     return Links(supplied, leading, count)
 
 

@@ -1,8 +1,8 @@
 """The accepted entries that a caller sees of one project, kept while nothing changes.
 
 Filters look at every entry. Reading 5,000 of them costs more than all else in a selection, so each
-scope's entries are kept with the scope's generation, which is read in the same transaction: a
-change by any process is seen at once, and a scope is never shared between audiences.
+scope's entries and their edges are kept with the scope's generation, which is read in the same
+transaction: a change by any process is seen at once, and a scope is never shared between audiences.
 """
 
 import threading
@@ -20,9 +20,9 @@ from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.lights import Light
 
 MAX_ENTRIES = 50_000
-"""Kept at most, over all scopes of a tenant: about 30 MB."""
+"""Kept at most, over all scopes of a tenant: about 45 MB."""
 
-MAX_LINKS = 150_000
+MAX_LINKS = 100_000
 """Edges kept at most, over all scopes of a tenant: about 30 MB."""
 
 MAX_TOGETHER = 16

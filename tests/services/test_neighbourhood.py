@@ -79,7 +79,7 @@ def test_the_edges_of_seeds_and_those_that_eligible_entries_have_to_the_same(
 ):
     second = [e._replace(memory_id=f"{e.memory_id}x") for e in second]
     eligible = eligible | set(seeds) | {f"{m}x" for m in eligible}
-    links = [neighbourhood.arrange(sorted(scope)) for scope in (first, second)]
+    links = [neighbourhood.arrange(scope) for scope in (first, second)]
 
     found = neighbourhood.edges(links, seeds, eligible)
 
@@ -94,12 +94,12 @@ def test_the_best_seeds_edges_come_first_and_all_is_cut_in_order(monkeypatch):
     monkeypatch.setattr(neighbourhood, "MAX_EDGES", 3)
     monkeypatch.setattr(neighbourhood, "_STEP", 1)
     own = [Edge(m, "cites", "file", f"{m}{n}") for m in ("mem_a", "mem_b") for n in range(4)]
-    links = [neighbourhood.arrange(own)]
+    links = [neighbourhood.arrange(own[::-1])]
     assert list(neighbourhood.edges(links, ["mem_b", "mem_a"], {"mem_a", "mem_b"})) == own[4:]
 
     shared = [Edge(f"mem_{n}", "cites", "file", "a") for n in range(9)]
     hidden = {"mem_1", "mem_2"}
-    links = [neighbourhood.arrange(shared)]
+    links = [neighbourhood.arrange(shared[::-1])]
     found = neighbourhood.edges(links, ["mem_8"], {e.memory_id for e in shared} - hidden)
     assert {e.memory_id for e in found} == {"mem_0", "mem_3", "mem_4", "mem_5", "mem_8"}
 
