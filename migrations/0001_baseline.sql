@@ -387,12 +387,14 @@ CREATE INDEX manifests_of_run ON manifests (project_id, run_id, manifest_id)
     WHERE run_id IS NOT NULL;
 CREATE INDEX manifests_of_principal ON manifests (project_id, principal_id, manifest_id);
 
--- Which manifests list a memory, so that a deletion finds them.
-CREATE TABLE manifest_entries (
+-- Which memories a manifest lists, so that a deletion finds it: the first 8 bytes of each id's
+-- SHA-256. A row for each memory would be one page for each, and a selection lists up to 200; this
+-- is read through by deletions, which are rare. It goes together with the free text.
+CREATE TABLE manifest_lists (
     repository_id   TEXT    NOT NULL,
-    memory_id       TEXT    NOT NULL,
     manifest_id     TEXT    NOT NULL,
-    PRIMARY KEY (repository_id, memory_id, manifest_id),
+    listed          BLOB    NOT NULL CHECK (length(listed) % 8 = 0),
+    PRIMARY KEY (repository_id, manifest_id),
     FOREIGN KEY (repository_id, manifest_id) REFERENCES manifests (repository_id, manifest_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -59,6 +59,10 @@ class Template:
         """Characters of a context besides its entries."""
         return len(self.opening) + len(self.closing)
 
+    def enclose(self, written: Sequence[str]) -> str:
+        """Write the context of entries as ``entry`` wrote them; empty without any."""
+        return "".join((self.opening, *written, self.closing)) if written else ""
+
 
 def render(template: str, entries: Sequence[Entry]) -> str:
     """Write the context of *entries* in their order; empty without any.
@@ -69,9 +73,7 @@ def render(template: str, entries: Sequence[Entry]) -> str:
         KeyError: There is no such template.
     """
     version = TEMPLATES[template]
-    if not entries:
-        return ""
-    return "".join((version.opening, *map(version.entry, entries), version.closing))
+    return version.enclose([version.entry(entry) for entry in entries])
 
 
 _OPENING_1 = """\

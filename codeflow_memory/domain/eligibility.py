@@ -1,16 +1,16 @@
 """Eligibility: which entries a selection may take at all; everything else comes after (01 §9.1)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codeflow_memory.domain.branches import Applies, decide
 from codeflow_memory.domain.memory import Sensitivity
-from codeflow_memory.domain.paths import Requested
+from codeflow_memory.domain.paths import PatternLists, Requested
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """All that the filter and closeness read of an entry; many entries have the same.
+class Traits(NamedTuple):
+    """All that the filter and closeness read of an entry.
 
     Args:
         kind: Its kind.
@@ -27,6 +27,52 @@ class Traits:
     paths: tuple[str, ...]
     branches: tuple[str, ...]
     cited: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entries that apply at the same paths and branches.
+
+    Args:
+        paths: Where they apply.
+        branches: On which branches they apply.
+        memory_ids: Their ids.
+        by_cited: The same, by the files that their sources cite.
+    """
+
+    paths: tuple[str, ...]
+    branches: tuple[str, ...]
+    memory_ids: frozenset[str]
+    by_cited: tuple[tuple[tuple[str, ...], frozenset[str]], ...]
+
+    def without(self, memory_ids: frozenset[str]) -> "Group":
+        """Return the group without these."""
+        by_cited = tuple((cited, ids - memory_ids) for cited, ids in self.by_cited)
+        return Group(self.paths, self.branches, self.memory_ids - memory_ids, by_cited)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Entries of one kind, sensitivity and expiry, by their paths."""
+
+    kind: str
+    sensitivity: str
+    valid_to: int | None
+    count: int
+    groups: Mapping[tuple[str, ...], Sequence[Group]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """Entries so that a filter asks about few: by what it reads, in the order in which it does.
+
+    Args:
+        marks: All entries.
+        lists: The paths of those that do not apply everywhere.
+    """
+
+    marks: tuple[Mark, ...]
+    lists: PatternLists
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +103,12 @@ class Eligible:
 
     Args:
         memory_ids: Ids of the entries.
-        groups: The same, by their traits.
+        groups: The same, by where they apply.
         removed: How many entries each filter removed, by its name.
     """
 
     memory_ids: frozenset[str]
-    groups: tuple[tuple[Traits, frozenset[str]], ...]
+    groups: tuple[Group, ...]
     removed: dict[str, int]
 
 
@@ -70,56 +116,82 @@ FILTERS = ("kind", "sensitivity", "expired", "path", "branch", "citation")
 """In the order in which they are asked; an entry counts for the first that removes it."""
 
 
-def select(groups: Iterable[tuple[Traits, frozenset[str]]], standpoint: Standpoint) -> Eligible:
+def arrange(entries: Iterable[tuple[str, Traits]]) -> Arranged:
+    """Arrange entries, an id and its traits each, for `select`."""
+    found: dict[_Key, dict[tuple[str, ...], _Branches]] = {}
+    for memory_id, traits in entries:
+        mark = (traits.kind, traits.sensitivity, traits.valid_to)
+        branches = found.setdefault(mark, {}).setdefault(traits.paths, {})
+        branches.setdefault(traits.branches, {}).setdefault(traits.cited, []).append(memory_id)
+    marks = []
+    for mark, by_paths in found.items():
+        groups = {
+            paths: tuple(_group(paths, branches, cited) for branches, cited in by_branches.items())
+            for paths, by_branches in by_paths.items()
+        }
+        marks.append(Mark(*mark, sum(map(_count, groups.values())), groups))
+    paths = {paths for by_paths in found.values() for paths in by_paths if paths}
+    return Arranged(tuple(marks), PatternLists(paths))
+
+
+_Key = tuple[str, str, int | None]
+_Branches = dict[tuple[str, ...], dict[tuple[str, ...], list[str]]]
+"""Branches, then cited files, to ids."""
+
+
+def _group(
+    paths: tuple[str, ...], branches: tuple[str, ...], cited: Mapping[tuple[str, ...], list[str]]
+) -> Group:
+    by_cited = tuple((files, frozenset(ids)) for files, ids in cited.items())
+    return Group(paths, branches, frozenset().union(*(ids for _, ids in by_cited)), by_cited)
+
+
+def _count(groups: Iterable[Group]) -> int:
+    return sum(len(group.memory_ids) for group in groups)
+
+
+def select(arranged: Iterable[Arranged], standpoint: Standpoint) -> Eligible:
     """Keep the entries that apply at *standpoint*; what cannot be told stays.
 
-    Each group is asked once for all its entries: of 5,000 that takes 1 ms instead of 11.
+    Of 5,000 entries one by one this took 11 ms; by what they have in common, and by folders, 0.2.
     """
     removed = dict.fromkeys(FILTERS, 0)
-    kept: list[tuple[Traits, frozenset[str]]] = []
-    elsewhere = _Elsewhere(standpoint)
-    for traits, memory_ids in groups:
-        fault = _removed_by(traits, standpoint, elsewhere)
-        if fault is not None:
-            removed[fault] += len(memory_ids)
-            continue
-        whole = memory_ids - standpoint.broken if standpoint.broken else memory_ids
-        removed["citation"] += len(memory_ids) - len(whole)
-        kept.append((traits, whole))
-    return Eligible(frozenset().union(*(ids for _, ids in kept)), tuple(kept), removed)
+    kept: list[Group] = []
+    for part in arranged:
+        here = standpoint.requested.concerned_of(part.lists)
+        for mark in part.marks:
+            fault = _removed_by(mark, standpoint)
+            if fault is not None:
+                removed[fault] += mark.count
+                continue
+            near = _near(mark, here, standpoint)
+            removed["path"] += mark.count - _count(near)
+            for group in near:
+                if group.branches and _elsewhere(group.branches, standpoint):
+                    removed["branch"] += len(group.memory_ids)
+                    continue
+                whole = group.without(standpoint.broken) if standpoint.broken else group
+                removed["citation"] += len(group.memory_ids) - len(whole.memory_ids)
+                kept.append(whole)
+    return Eligible(frozenset().union(*(g.memory_ids for g in kept)), tuple(kept), removed)
 
 
-class _Elsewhere:
-    """Paths and branches that do not apply at a standpoint; each tuple of them is asked once."""
-
-    def __init__(self, standpoint: Standpoint) -> None:
-        self._standpoint = standpoint
-        self._paths: dict[tuple[str, ...], bool] = {}
-        self._branches: dict[tuple[str, ...], bool] = {}
-
-    def by_paths(self, paths: tuple[str, ...]) -> bool:
-        known = self._paths.get(paths)
-        if known is None:
-            known = self._paths[paths] = not self._standpoint.requested.concerned(paths)
-        return known
-
-    def by_branches(self, branches: tuple[str, ...]) -> bool:
-        known = self._branches.get(branches)
-        if known is None:
-            found = decide(branches, self._standpoint.branch, self._standpoint.ancestors)
-            known = self._branches[branches] = found is Applies.NO
-        return known
+def _near(mark: Mark, here: Collection[tuple[str, ...]], standpoint: Standpoint) -> list[Group]:
+    """Return the groups that apply everywhere or *here*: all, for a request without paths."""
+    if not standpoint.requested:
+        return [group for groups in mark.groups.values() for group in groups]
+    return [group for paths in ((), *here) for group in mark.groups.get(paths, ())]
 
 
-def _removed_by(traits: Traits, standpoint: Standpoint, elsewhere: _Elsewhere) -> str | None:
-    if traits.kind not in standpoint.kinds:
+def _elsewhere(branches: tuple[str, ...], standpoint: Standpoint) -> bool:
+    return decide(branches, standpoint.branch, standpoint.ancestors) is Applies.NO
+
+
+def _removed_by(mark: Mark, standpoint: Standpoint) -> str | None:
+    if mark.kind not in standpoint.kinds:
         return "kind"
-    if traits.sensitivity != Sensitivity.NORMAL:
+    if mark.sensitivity != Sensitivity.NORMAL:
         return "sensitivity"
-    if traits.valid_to is not None and traits.valid_to <= standpoint.at:
+    if mark.valid_to is not None and mark.valid_to <= standpoint.at:
         return "expired"
-    if traits.paths and elsewhere.by_paths(traits.paths):
-        return "path"
-    if traits.branches and elsewhere.by_branches(traits.branches):
-        return "branch"
     return None

@@ -7,7 +7,7 @@ Source: Code Flow, "Search and graph".
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,16 +33,14 @@ class Edge(NamedTuple):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """One edge of the way from a seed: its type and the entity that it leads to or comes from."""
 
     type: str
     entity: str
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """What a memory gains, from which seed and over which hops (one or two, from the seed)."""
 
     boost: float
@@ -84,25 +82,28 @@ def connect(
     """
     allowed = frozenset(eligible)
     ranked = sorted(seeds.keys() & allowed, key=lambda seed: (-seeds[seed], seed))
-    ends = {
-        edge: ((MEMORY, edge.memory_id), (edge.kind, edge.key))
-        for edge in edges
-        if edge.memory_id in allowed and (edge.kind != MEMORY or edge.key in allowed)
-    }
-    order = _outward({(MEMORY, seed): rank for rank, seed in enumerate(ranked)}, ends)
-    neighbours: defaultdict[_Node, set[_Step]] = defaultdict(set)
-    for edge in order[:max_edges]:
-        supplier, entity = ends[edge]
-        neighbours[supplier].add((edge.type, entity))
-        neighbours[entity].add((edge.type, supplier))
-    best: dict[str, _Lent] = {}
-    for target, lent in _offers(neighbours, {seed: seeds[seed] for seed in ranked}):
-        best[target] = min(lent, best.get(target, lent))
+    inside = [
+        edge
+        for edge in set(edges)
+        if edge[0] in allowed and (edge[2] != MEMORY or edge[3] in allowed)
+    ]
+    near, beyond = _outward({(MEMORY, seed): rank for rank, seed in enumerate(ranked)}, inside)
+    examined = [edge for _, edge in (*near, *beyond)]
+    truncated = len(examined) > max_edges
+    if truncated:
+        # Only a cut asks for an order: what is found rests on which edges there are.
+        examined = [edge for _, edge in (*sorted(near), *sorted(beyond))][:max_edges]
+    neighbours: defaultdict[_Node, list[_Step]] = defaultdict(list)
+    for memory_id, kind, to, key in examined:
+        supplier, entity = (MEMORY, memory_id), (to, key)
+        neighbours[supplier].append((kind, entity))
+        neighbours[entity].append((kind, supplier))
+    best = _best_offers(neighbours, {seed: seeds[seed] for seed in ranked})
     found = {
         target: Connection(-negated, seed, tuple(Hop(kind, node[1]) for kind, node in way))
         for target, (negated, _, seed, way) in sorted(best.items())
     }
-    return Connections(found, truncated=len(order) > max_edges)
+    return Connections(found, truncated=truncated)
 
 
 _Node = tuple[str, str]
@@ -110,52 +111,75 @@ _Step = tuple[str, _Node]
 _Lent = tuple[float, int, str, tuple[_Step, ...]]
 """What is offered to a memory, the best offer least: minus the boost, hops, seed, way."""
 
+_Ranked = list[tuple[int, Edge]]
 
-def _outward(ranks: Mapping[_Node, int], ends: Mapping[Edge, tuple[_Node, _Node]]) -> list[Edge]:
-    """Order the edges that can matter: of the seeds by rank, then of what these lead to."""
+
+def _outward(ranks: Mapping[_Node, int], edges: Iterable[Edge]) -> tuple[_Ranked, _Ranked]:
+    """Rank the edges that can matter: those of seeds, and those of what these lead to."""
     far = len(ranks)
-    near: list[tuple[int, Edge]] = []
-    rest: list[Edge] = []
+    near: _Ranked = []
+    rest: list[tuple[Edge, _Node, _Node]] = []
     reached: dict[_Node, int] = {}
-    for edge, (source, target) in ends.items():
+    for edge in edges:
+        source, target = (MEMORY, edge[0]), edge[2:]
         rank = min(ranks.get(source, far), ranks.get(target, far))
         if rank == far:
-            rest.append(edge)
+            rest.append((edge, source, target))
             continue
         near.append((rank, edge))
         reached[source] = min(rank, reached.get(source, far))
         reached[target] = min(rank, reached.get(target, far))
-    beyond: list[tuple[int, Edge]] = []
-    for edge in rest:
-        source, target = ends[edge]
+    beyond: _Ranked = []
+    for edge, source, target in rest:
         rank = min(reached.get(source, far), reached.get(target, far))
         if rank < far:
             beyond.append((rank, edge))
-    return [edge for _, edge in (*sorted(near), *sorted(beyond))]
+    return near, beyond
 
 
-def _offers(
-    neighbours: Mapping[_Node, Collection[_Step]], seeds: Mapping[str, float]
-) -> Iterator[tuple[str, _Lent]]:
-    """Yield what seeds offer to memories over one hop and over two.
+def _best_offers(
+    neighbours: Mapping[_Node, Sequence[_Step]], seeds: Mapping[str, float]
+) -> dict[str, _Lent]:
+    """Return the best that seeds offer to each memory, over one hop or two.
 
     Through one entity only its two best seeds can be a memory's best: the second for the first.
     """
+    one = {seed: -round(ONE_HOP_SHARE * score, _DECIMALS) for seed, score in seeds.items()}
+    two = {seed: -round(TWO_HOP_SHARE * score, _DECIMALS) for seed, score in seeds.items()}
+    best: dict[str, _Lent] = {}
     for node, steps in neighbours.items():
-        arrivals: list[_Lent] = sorted(
-            (-round(TWO_HOP_SHARE * seeds[seed], _DECIMALS), 2, seed, ((kind, node),))
+        arrivals: list[_Lent] = [
+            (two[seed], 2, seed, ((kind, node),))
             for kind, (side, seed) in steps
-            if side == MEMORY and seed in seeds
-        )
-        for _, _, seed, way in arrivals:
-            if node[0] == MEMORY and node[1] != seed:
-                yield node[1], (-round(ONE_HOP_SHARE * seeds[seed], _DECIMALS), 1, seed, way)
-        lenders = _two_best(arrivals)
-        for kind, (side, target) in steps:
-            if side == MEMORY:
-                for boost, hops, seed, way in lenders:
-                    if seed != target:
-                        yield target, (boost, hops, seed, (*way, (kind, (side, target))))
+            if side == MEMORY and seed in two
+        ]
+        if node[0] == MEMORY:
+            near = [(one[seed], 1, seed, way) for _, _, seed, way in arrivals]
+            _offer(best, node[1], near)
+        if arrivals and len(steps) > 1:
+            _lend(best, steps, _two_best(sorted(arrivals)))
+    return best
+
+
+def _lend(best: dict[str, _Lent], steps: Sequence[_Step], lenders: Sequence[_Lent]) -> None:
+    """Offer each memory among *steps* what *lenders* bring to the entity that all of them name."""
+    for step in steps:
+        side, target = step[1]
+        if side == MEMORY:
+            least = best[target][0] if target in best else 0.0
+            offers = [
+                (boost, hops, seed, (*way, step))
+                for boost, hops, seed, way in lenders
+                if boost <= least
+            ]
+            _offer(best, target, offers)
+
+
+def _offer(best: dict[str, _Lent], target: str, offers: Iterable[_Lent]) -> None:
+    """Keep the best for *target*; nobody lends to itself."""
+    for lent in offers:
+        if lent[2] != target and (target not in best or lent < best[target]):
+            best[target] = lent
 
 
 def _two_best(arrivals: Iterable[_Lent]) -> list[_Lent]:

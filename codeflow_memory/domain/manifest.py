@@ -49,21 +49,44 @@ class Hashes:
     manifest: str
 
 
-def seal(record: Mapping[str, object], free: Mapping[str, object], context: str) -> Hashes:
-    """Hash the parts of a manifest; equal selections of equal states give equal hashes."""
-    free_sha256 = sha256(canonical_json(free))
-    context_sha256 = sha256(context)
-    return Hashes(free_sha256, context_sha256, whole(record, free_sha256, context_sha256))
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The canonical JSON of a manifest's record and free text, with the hashes of all."""
+
+    record: str
+    free: str
+    hashes: Hashes
+
+
+def seal(record: Mapping[str, object], free: Mapping[str, object], context: str) -> Sealed:
+    """Write and hash the parts of a manifest; equal selections of equal states hash alike."""
+    # Each value is written once, though the record is stored whole and hashed in part.
+    values = _written(record)
+    text = canonical_json(free)
+    hashed = {name: value for name, value in values.items() if name not in _NOT_HASHED}
+    free_sha256, context_sha256 = sha256(text), sha256(context)
+    manifest_sha256 = _whole(_joined(hashed), free_sha256, context_sha256)
+    return Sealed(_joined(values), text, Hashes(free_sha256, context_sha256, manifest_sha256))
 
 
 def whole(record: Mapping[str, object], free_sha256: str, context_sha256: str) -> str:
     """Return the manifest's own hash; ``id`` and ``created_at`` are left out of it."""
     hashed = {name: value for name, value in record.items() if name not in _NOT_HASHED}
-    return sha256(
-        canonical_json(
-            {"record": hashed, "free_sha256": free_sha256, "context_sha256": context_sha256}
-        )
-    )
+    return _whole(canonical_json(hashed), free_sha256, context_sha256)
+
+
+def _whole(hashed: str, free_sha256: str, context_sha256: str) -> str:
+    hashes = {"free_sha256": free_sha256, "context_sha256": context_sha256}
+    return sha256(_joined(_written(hashes) | {"record": hashed}))
+
+
+def _written(values: Mapping[str, object]) -> dict[str, str]:
+    return {name: canonical_json(value) for name, value in values.items()}
+
+
+def _joined(values: Mapping[str, str]) -> str:
+    """Return the canonical JSON of an object whose values are written already."""
+    return f"{{{','.join(f'{canonical_json(name)}:{values[name]}' for name in sorted(values))}}}"
 
 
 def sha256(text: str) -> str:

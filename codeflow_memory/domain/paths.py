@@ -5,6 +5,7 @@ glob covers what lies below it too. Every match takes time proportional to the p
 lengths at most: no pattern can make it slow.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -36,9 +37,21 @@ class Requested:
         self._near: dict[str, float] = {}
         self._near_cited: dict[str, float] = {}
 
+    def __bool__(self) -> bool:
+        """Tell whether there are any."""
+        return bool(self._paths)
+
     def concerned(self, patterns: Sequence[str]) -> bool:
         """Tell whether an entry with *patterns* applies here; it does if either side has none."""
         return not patterns or not self._paths or any(map(self.meets, patterns))
+
+    def concerned_of(self, lists: "PatternLists") -> set[tuple[str, ...]]:
+        """Return those of *lists* that are `concerned`, asking only those of nearby folders.
+
+        None of them where no path is requested, though all apply then.
+        """
+        near = lists.at(self._above) | lists.below(self._below)
+        return {patterns for patterns in near if self.concerned(patterns)}
 
     def closeness(self, patterns: Iterable[str], cited: Iterable[str]) -> float:
         """Return how near an entry is: `EQUAL`, `CONTAINS`, `SAME_FOLDER` or 0.
@@ -81,6 +94,36 @@ class Requested:
         literal = _literal(pattern)
         near = literal in self._above or literal.startswith(self._below)
         return near and any(meet(pattern, path) for path in self._paths)
+
+
+class PatternLists:
+    """Lists of patterns by the folders that they lie in: most entries are far from any request.
+
+    Args:
+        lists: None of them empty.
+    """
+
+    def __init__(self, lists: Iterable[tuple[str, ...]]) -> None:
+        found: dict[str, set[tuple[str, ...]]] = {}
+        for patterns in lists:
+            for pattern in patterns:
+                found.setdefault(_literal(pattern), set()).add(patterns)
+        self._found = found
+        self._literals = sorted(found)
+
+    def at(self, literals: Iterable[str]) -> set[tuple[str, ...]]:
+        """Return the lists with a pattern whose part before its first glob is one of these."""
+        return {patterns for at in literals for patterns in self._found.get(at, ())}
+
+    def below(self, folders: Iterable[str]) -> set[tuple[str, ...]]:
+        """Return the lists with a pattern whose part before its first glob begins so."""
+        near: set[tuple[str, ...]] = set()
+        for folder in folders:
+            at = bisect_left(self._literals, folder)
+            while at < len(self._literals) and self._literals[at].startswith(folder):
+                near |= self._found[self._literals[at]]
+                at += 1
+        return near
 
 
 def applies(patterns: Sequence[str], requested: Iterable[str]) -> bool:

@@ -260,16 +260,24 @@ class SelectionController(Controller):
 
 
 def _whole(manifest: Manifest, text: str, places: Iterable[Entry], caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
-    return _manifest(manifest, caller) | {
+    record, free, own = _parts(manifest, caller)
+    return _shown(manifest, record, free, own=own) | {
         "context": text,
-        "entries": _entries(manifest, places, caller),
+        "entries": _entries(record, free, places),
     }
 
 
 def _manifest(manifest: Manifest, caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
     record, free, own = _parts(manifest, caller)
-    record["request"] |= {"branch": free["branch"], "paths": free["paths"]}
+    return _shown(manifest, record, free, own=own)
+
+
+def _shown(
+    manifest: Manifest, record: dict[str, Any], free: Mapping[str, Any], *, own: bool
+) -> dict[str, Any]:
+    asked = record["request"] | {"branch": free["branch"], "paths": free["paths"]}
     return record | {
+        "request": asked,
         "query": free["query"],
         "terms": free["terms"],
         "terms_dropped": free["terms_dropped"],
@@ -301,8 +309,9 @@ _NO_TEXT: Mapping[str, Any] = {
 """What is left of the free text once an entry that the manifest lists was deleted."""
 
 
-def _entries(manifest: Manifest, places: Iterable[Entry], caller: str) -> list[dict[str, Any]]:
-    record, free, _ = _parts(manifest, caller)
+def _entries(
+    record: Mapping[str, Any], free: Mapping[str, Any], places: Iterable[Entry]
+) -> list[dict[str, Any]]:
     return [
         entry
         | {

@@ -8,7 +8,6 @@ from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.budget import Budget, Filling
 from codeflow_memory.domain.eligibility import Eligible, Standpoint, select
 from codeflow_memory.domain.graph import Connections, connect
-from codeflow_memory.domain.memory import Memory
 from codeflow_memory.domain.paths import Requested
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.selection import Request
@@ -16,9 +15,9 @@ from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.services import ancestry, neighbourhood, rendering, search, visible
 from codeflow_memory.services.search import Looked, Scored
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import citations, memories
+from codeflow_memory.storage import citations, lights
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.lights import Light
+from codeflow_memory.storage.lights import Light, Whole
 
 MAX_OMITTED = 100
 _CHUNK = 32
@@ -36,14 +35,20 @@ class Omitted:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a selection decided, before it is written down."""
+    """What a selection decided, before it is written down.
 
+    ``generations`` are those of the scopes that it read, by scope; ``written`` is what the template
+    made of each entry that was ``taken``.
+    """
+
+    generations: Mapping[int, int]
     scored: Scored
     eligible: Eligible
     scores: Mapping[str, float]
     closeness: Mapping[str, float]
     connections: Connections
     taken: tuple[context.Entry, ...]
+    written: tuple[str, ...]
     hashes: Mapping[str, str]
     warnings: Mapping[str, tuple[str, ...]]
     omitted: tuple[Omitted, ...]
@@ -73,7 +78,7 @@ def choose(
         store.now(),
         frozenset(m for m, found in suspects.items() if any(c.required for c in found)),
     )
-    eligible = select(seen.groups, standpoint)
+    eligible = select(seen.arranged, standpoint)
     query = query_terms(request.query, store.words, store.stems, literal=request.literal)
     scope_ids = visible.scope_ids(reach)
     scored = search.score(
@@ -82,9 +87,8 @@ def choose(
     closeness = _closeness(requested, request, eligible)
     scores = _scores(scored, closeness, eligible, rows)
     seeds = search.best(scores, rows, ranking.MAX_SEEDS)
-    edges = neighbourhood.edges(
-        tx, project, scope_ids, [s.memory_id for s in seeds], eligible.memory_ids
-    )
+    links = store.shelf.links(tx, project.repository_id, seen.generations)
+    edges = neighbourhood.edges(links, [s.memory_id for s in seeds], eligible.memory_ids)
     connections = connect(
         {s.memory_id: s.score for s in seeds if s.score > 0}, edges, eligible=eligible.memory_ids
     )
@@ -93,12 +97,14 @@ def choose(
     ordered = search.best(final, rows, ranking.MAX_SEEDS)
     fits = _fill(tx, ordered, rows, suspects, request.budget)
     return Chosen(
+        generations=seen.generations,
         scored=scored,
         eligible=eligible,
         scores={hit.memory_id: hit.score for hit in ordered},
         closeness=closeness,
         connections=connections,
         taken=tuple(fits.entries),
+        written=tuple(fits.written),
         hashes=fits.hashes,
         warnings=fits.warnings,
         omitted=tuple(fits.omitted[:MAX_OMITTED]),
@@ -128,9 +134,9 @@ def _closeness(requested: Requested, request: Request, eligible: Eligible) -> di
     if not request.paths:
         return {}
     near: dict[str, float] = {}
-    for traits, memory_ids in eligible.groups:
-        if traits.paths or traits.cited:
-            closeness = requested.closeness(traits.paths, traits.cited)
+    for group in eligible.groups:
+        for cited, memory_ids in group.by_cited:
+            closeness = requested.closeness(group.paths, cited)
             if closeness:
                 near |= dict.fromkeys(memory_ids, closeness)
     return near
@@ -141,6 +147,7 @@ class _Taken:
     """What fits, and what does not with the reason, in the order of the scores."""
 
     entries: list[context.Entry] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     omitted: list[Omitted] = field(default_factory=list)
@@ -169,24 +176,26 @@ def _fill(
             for hit in chunk
             if not filling.full and rows[hit.memory_id].characters + least <= filling.left
         ]
-        stored: dict[str, Memory] = {}
+        stored: dict[str, Whole] = {}
         if fitting:
-            found = memories.find_all(tx, {rows[m].scope_id for m in fitting}, fitting)
-            stored = {s.memory.memory_id: s.memory for s in found}
+            found = lights.wholes(tx, {rows[m].scope_id for m in fitting}, fitting)
+            stored = {memory.memory_id: memory for memory in found}
         for hit in chunk:
             memory = stored.get(hit.memory_id)
-            entry, size = None, filling.left + 1
+            entry, text, size = None, "", filling.left + 1
             warnings: tuple[str, ...] = ()
             if memory is not None and not filling.full:
                 warnings = rendering.warnings(memory, suspects.get(hit.memory_id, []))
                 entry = rendering.entry(memory, warnings)
-                size = len(template.entry(entry))
+                text = template.entry(entry)
+                size = len(text)
             omission = filling.offer(size)
             if omission is not None:
                 taken.omitted.append(Omitted(hit.memory_id, hit.score, str(omission)))
             elif memory is not None and entry is not None:
                 taken.entries.append(entry)
-                taken.hashes[hit.memory_id] = memory.content_sha256 or ""
+                taken.written.append(text)
+                taken.hashes[hit.memory_id] = memory.content_sha256
                 taken.warnings[hit.memory_id] = warnings
     return taken
 

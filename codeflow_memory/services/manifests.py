@@ -3,15 +3,16 @@
 from dataclasses import replace
 
 from codeflow_memory.domain import adjacency, context, graph, ranking, terms
-from codeflow_memory.domain.access import Access, Reach
+from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.manifest import Manifest, seal
-from codeflow_memory.domain.memory import Status, canonical_json
+from codeflow_memory.domain.memory import Status
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.selection import Request, Selection
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services.choosing import Chosen, Omitted
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import lights, manifests
+from codeflow_memory.storage import lights, manifests, scopes
+from codeflow_memory.storage.engine import Transaction
 
 ENGINE_VERSION = "1"
 """Changes whenever the same state and request could give another selection."""
@@ -22,7 +23,7 @@ def record(
 ) -> Selection:
     """Write down what was *chosen* and why, and render the context; nothing is stored yet."""
     manifest_id, at = store.ids.new("sel"), store.now()
-    text = context.render(context.TEMPLATE, chosen.taken)
+    text = context.TEMPLATES[context.TEMPLATE].enclose(chosen.written)
     record: dict[str, object] = {
         "id": manifest_id,
         "created_at": to_rfc3339(at),
@@ -56,7 +57,7 @@ def record(
         "terms_dropped": list(chosen.scored.query.dropped),
         "reasons": _reasons(chosen),
     }
-    hashes = seal(record, free, text)
+    sealed = seal(record, free, text)
     manifest = Manifest(
         manifest_id=manifest_id,
         repository_id=project.repository_id,
@@ -64,24 +65,34 @@ def record(
         principal_id=access.principal_id,
         run_id=request.run_id,
         created_at=at,
-        record=canonical_json(record),
-        free_text=canonical_json(free),
-        free_sha256=hashes.free,
-        context_sha256=hashes.context,
-        manifest_sha256=hashes.manifest,
+        record=sealed.record,
+        free_text=sealed.free,
+        free_sha256=sealed.hashes.free,
+        context_sha256=sealed.hashes.context,
+        manifest_sha256=sealed.hashes.manifest,
     )
     return Selection(manifest, record, free, chosen.taken, text)
 
 
-def keep(store: Store, selection: Selection, reach: Reach, listed: set[str]) -> None:
-    """Store the manifest of *selection*, which lists the entries *listed*."""
+def keep(store: Store, selection: Selection, chosen: Chosen) -> None:
+    """Store the manifest of *selection*, for which these entries were *chosen*."""
     manifest = selection.manifest
+    listed = {entry.memory_id for entry in chosen.taken}
+    listed |= {omitted.memory_id for omitted in chosen.omitted}
     with store.engine.write() as tx:
-        now = lights.find_all(tx, reach.scopes, listed)
-        if any(row.status is Status.DELETED for row in now):
+        if _lost_one(tx, chosen, listed):
             # Deleted since it was read: the deletion did not find this manifest's free text.
             manifest = replace(manifest, free_text=None)
         manifests.insert(tx, manifest, listed)
+
+
+def _lost_one(tx: Transaction, chosen: Chosen, listed: set[str]) -> bool:
+    """Tell whether any of *listed* was deleted since it was read."""
+    # A deletion gives its scope another generation, and mostly none has changed.
+    if scopes.generations(tx, chosen.generations) == chosen.generations:
+        return False
+    now = lights.find_all(tx, chosen.generations, listed)
+    return any(row.status is Status.DELETED for row in now)
 
 
 def _normalised(request: Request) -> dict[str, object]:

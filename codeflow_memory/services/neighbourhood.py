@@ -1,67 +1,92 @@
-"""The edges around seeds: what a selection may walk, read in bounded steps."""
+"""The edges around seeds: what a selection may walk, taken in bounded steps.
+
+`Links` are the edges of one scope's accepted entries, arranged for asking. The shelf keeps them
+with the entries: reading those around 100 seeds took a fifth of a selection.
+"""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from codeflow_memory.domain import provenance
 from codeflow_memory.domain.graph import MAX_EDGES, MEMORY, Edge
-from codeflow_memory.domain.project import Project
-from codeflow_memory.storage import graph
-from codeflow_memory.storage.engine import Transaction
 
 _STEP = 64
-"""Seeds whose edges are read at a time; the best ones first."""
+"""Seeds whose edges are taken at a time; the best ones first."""
+
+Node = tuple[str, str]
+"""Kind and key of an entity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The edges of one scope's accepted entries.
+
+    Args:
+        supplied: Memory id to the edges that it supplies, in order.
+        leading: Entity to the edges that lead to it.
+        count: How many there are.
+    """
+
+    supplied: Mapping[str, Sequence[Edge]]
+    leading: Mapping[Node, Sequence[Edge]]
+    count: int
+
+
+def arrange(rows: Iterable[tuple[Any, ...]]) -> Links:
+    """Arrange ``(memory, type, kind, key)``, in any order, for asking."""
+    supplied: dict[str, list[Edge]] = {}
+    leading: dict[Node, list[Edge]] = {}
+    count = 0
+    for of, kind, to, key in rows:
+        memory_id, entity = of, (to, key)
+        met = leading.get(entity)
+        if met is None:
+            met = leading[entity] = []
+        else:
+            # The strings of the first edge to an entity stand in all of them: a third of the room.
+            entity = met[0][2:]
+        own = supplied.get(memory_id)
+        if own is None:
+            own = supplied[memory_id] = []
+        else:
+            memory_id = own[0][0]
+        edge = Edge(memory_id, kind, *entity)
+        own.append(edge)
+        met.append(edge)
+        count += 1
+    for own in supplied.values():
+        own.sort()
+    return Links(supplied, leading, count)
 
 
 def edges(
-    tx: Transaction,
-    project: Project,
-    scope_ids: Sequence[int],
-    seeds: Sequence[str],
-    eligible: Collection[str],
-) -> list[Edge]:
+    links: Sequence[Links], seeds: Sequence[str], eligible: Collection[str]
+) -> Collection[Edge]:
     """Return the edges of *seeds*, best first, and those that *eligible* entries have to the same.
 
     A little more than `MAX_EDGES` may come back; the walk examines that many and says that it
     was cut.
     """
-    own: list[provenance.Edge] = []
+    own: list[Edge] = []
     for start in range(0, len(seeds), _STEP):
-        own += graph.find(
-            tx, project.repository_id, scope_ids, seeds[start : start + _STEP], MAX_EDGES + 1
-        )
+        step = sorted(seeds[start : start + _STEP])
+        found = [e for seed in step for of in links for e in of.supplied.get(seed, ())]
+        own += found[: MAX_EDGES + 1]
         if len(own) > MAX_EDGES:
-            return [_edge(e) for e in own]
-    entities = {(e.target_kind, e.target_key) for e in own if e.target_kind != MEMORY}
+            return own
+    entities = {(e.kind, e.key) for e in own if e.kind != MEMORY}
     entities |= {(MEMORY, seed) for seed in seeds}
-    far = _suppliers(tx, project, scope_ids, entities, eligible)
-    return [_edge(e) for e in {*own, *far}]
+    far = {edge for of in links for edge in _suppliers(of, entities, eligible)}
+    return far.union(own)
 
 
 def _suppliers(
-    tx: Transaction,
-    project: Project,
-    scope_ids: Sequence[int],
-    entities: Collection[tuple[str, str]],
-    eligible: Collection[str],
-) -> list[provenance.Edge]:
-    """Return the first edges to *entities* of each scope and kind that *eligible* entries have.
-
-    Others, such as those of proposals, take no place among them: who may not see these would be
-    told by what is missing.
-    """
-    limit = MAX_EDGES + 1
-    while True:
-        groups: defaultdict[tuple[int, str], list[provenance.Edge]] = defaultdict(list)
-        for edge in graph.suppliers(
-            tx, project.repository_id, project.project_id, scope_ids, entities, limit
-        ):
-            groups[edge.scope_id, edge.target_kind].append(edge)
-        kept = {at: [e for e in g if e.memory_id in eligible] for at, g in groups.items()}
-        if all(len(g) < limit or len(kept[at]) > MAX_EDGES for at, g in groups.items()):
-            return [edge for found in kept.values() for edge in found[: MAX_EDGES + 1]]
-        limit *= 4
-
-
-def _edge(edge: provenance.Edge) -> Edge:
-    return Edge(edge.memory_id, edge.type, edge.target_kind, edge.target_key)
+    links: Links, entities: Collection[Node], eligible: Collection[str]
+) -> Iterable[Edge]:
+    """Yield the first edges to *entities* of each kind that *eligible* entries have."""
+    groups: defaultdict[str, list[Edge]] = defaultdict(list)
+    for entity in entities & links.leading.keys():
+        groups[entity[0]] += [e for e in links.leading[entity] if e.memory_id in eligible]
+    for group in groups.values():
+        yield from group if len(group) <= MAX_EDGES else sorted(group)[: MAX_EDGES + 1]

@@ -6,12 +6,13 @@ from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.memory import Content, Memory
 from codeflow_memory.domain.sources import parse_source
 from codeflow_memory.storage.citations import Suspect
+from codeflow_memory.storage.lights import Whole
 
 FLAGGED = "flagged:"
 """Begins the review reason of an entry in which the scanner found something."""
 
 
-def entry(memory: Memory, warnings: tuple[str, ...]) -> Entry:
+def entry(memory: Whole, warnings: tuple[str, ...]) -> Entry:
     """Return the entry of an accepted memory; one that nobody reviewed after a finding is held."""
     flagged = (memory.review_reason or "").startswith(FLAGGED)
     return shown(
@@ -22,7 +23,7 @@ def entry(memory: Memory, warnings: tuple[str, ...]) -> Entry:
     )
 
 
-def shown(memory: Memory, state: State, trust: int, warnings: tuple[str, ...]) -> Entry:
+def shown(memory: Memory | Whole, state: State, trust: int, warnings: tuple[str, ...]) -> Entry:
     """Return the entry of *memory* as a manifest recorded it; *warnings* as of `warnings`."""
     content = memory.content
     if content is None:
@@ -41,12 +42,12 @@ def shown(memory: Memory, state: State, trust: int, warnings: tuple[str, ...]) -
     )
 
 
-def warnings(memory: Memory, suspects: Iterable[Suspect]) -> tuple[str, ...]:
+def warnings(memory: Whole, suspects: Iterable[Suspect]) -> tuple[str, ...]:
     """Return ``<result>:<place among the sources>`` of each citation that no longer holds.
 
     A manifest records this, and no path: the path is a word of the entry, and goes with it.
     """
-    sources = () if memory.content is None else memory.content.sources
+    sources = memory.content.sources
     return tuple(f"{s.result}:{sources.index(s.source)}" for s in suspects if s.source in sources)
 
 

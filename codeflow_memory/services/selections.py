@@ -30,9 +30,7 @@ def create(
         reach = accesses.reach(tx, access, project)
         chosen = choosing.choose(store, tx, project, reach, request, ancestors)
     selection = manifests.record(store, access, project, request, chosen)
-    listed = {entry.memory_id for entry in chosen.taken}
-    listed |= {omitted.memory_id for omitted in chosen.omitted}
-    manifests.keep(store, selection, reach, listed)
+    manifests.keep(store, selection, chosen)
     return selection
 
 

@@ -1,8 +1,8 @@
 """The accepted entries that a caller sees of one project, kept while nothing changes.
 
 Filters look at every entry. Reading 5,000 of them costs more than all else in a selection, so each
-scope's entries are kept with the scope's generation, which is read in the same transaction: a
-change by any process is seen at once, and a scope is never shared between audiences.
+scope's entries and their edges are kept with the scope's generation, which is read in the same
+transaction: a change by any process is seen at once, and a scope is never shared between audiences.
 """
 
 import threading
@@ -12,19 +12,22 @@ from dataclasses import dataclass
 
 from codeflow_memory.domain import ranking
 from codeflow_memory.domain.access import Reach
-from codeflow_memory.domain.eligibility import Traits
+from codeflow_memory.domain.eligibility import Arranged, Traits, arrange
 from codeflow_memory.domain.memory import Sensitivity, Status
-from codeflow_memory.storage import lights, scopes
+from codeflow_memory.services import neighbourhood
+from codeflow_memory.services.neighbourhood import Links
+from codeflow_memory.storage import graph, lights, scopes
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.lights import Light
 
 MAX_ENTRIES = 50_000
-"""Kept at most, over all scopes of a tenant: about 30 MB."""
+"""Kept at most, over all scopes of a tenant: about 45 MB."""
+
+MAX_LINKS = 100_000
+"""Edges kept at most, over all scopes of a tenant: about 30 MB."""
 
 MAX_TOGETHER = 16
 """Kept at most: the scopes of a reach together, which hold no entries of their own."""
-
-Groups = tuple[tuple[Traits, frozenset[str]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +36,35 @@ class Visible:
 
     Args:
         by_id: The entries, by id.
-        groups: Their ids, by what filters read of them.
+        arranged: Their ids, by what filters read of them; a part for each scope.
         long: `codeflow_memory.domain.ranking.lengths` of them.
         first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
+        generations: Scope to the generation at which its entries were these.
     """
 
     by_id: Mapping[str, Light]
-    groups: Groups
+    arranged: tuple[Arranged, ...]
     long: Mapping[str, int]
     first_expiry: int | None
+    generations: Mapping[int, int]
 
     def expired(self, at: int) -> bool:
         """Tell whether any of them has ceased to hold by *at*."""
         return self.first_expiry is not None and self.first_expiry <= at
 
 
-def of_rows(rows: Iterable[Light]) -> Visible:
-    """Arrange *rows* for filtering."""
+def of_rows(rows: Iterable[Light], generations: Mapping[int, int]) -> Visible:
+    """Arrange *rows*, those of some scopes at these *generations*, for filtering."""
     # A secret is never accepted; one that came so by other ways is nobody's to find.
     by_id = {row.memory_id: row for row in rows if row.sensitivity != Sensitivity.SECRET}
-    grouped: dict[Traits, list[str]] = {}
-    for row in by_id.values():
-        traits = Traits(row.kind, row.sensitivity, row.valid_to, row.paths, row.branches, row.cited)
-        grouped.setdefault(traits, []).append(row.memory_id)
-    expiries = [t.valid_to for t in grouped if t.valid_to is not None]
-    groups = tuple((traits, frozenset(ids)) for traits, ids in grouped.items())
+    traits = (
+        (r.memory_id, Traits(r.kind, r.sensitivity, r.valid_to, r.paths, r.branches, r.cited))
+        for r in by_id.values()
+    )
+    arranged = arrange(traits)
+    expiries = [mark.valid_to for mark in arranged.marks if mark.valid_to is not None]
     long = ranking.lengths({row.memory_id: row.characters for row in by_id.values()})
-    return Visible(by_id, groups, long, min(expiries, default=None))
+    return Visible(by_id, (arranged,), long, min(expiries, default=None), generations)
 
 
 class Shelf:
@@ -69,14 +74,14 @@ class Shelf:
         self._maximum = maximum
         self._lock = threading.Lock()
         self._kept: OrderedDict[int, tuple[int, Visible]] = OrderedDict()
+        self._links: OrderedDict[int, tuple[int, Links]] = OrderedDict()
         self._together: OrderedDict[tuple[tuple[int, int], ...], Visible] = OrderedDict()
         self._entries = 0
 
     def accepted(self, tx: Transaction, reach: Reach) -> Visible:
         """Return the accepted entries of *reach*."""
         wanted = scope_ids(reach)
-        generations = scopes.generations(tx, wanted)
-        key = tuple((scope_id, generations.get(scope_id, 0)) for scope_id in wanted)
+        key = tuple(scopes.generations(tx, wanted).items())
         if len(key) == 1:
             return self._of_scope(tx, *key[0])
         with self._lock:
@@ -91,13 +96,42 @@ class Shelf:
                 self._together.popitem(last=False)
         return together
 
+    def links(
+        self, tx: Transaction, repository_id: str, generations: Mapping[int, int]
+    ) -> list[Links]:
+        """Return the edges of the accepted entries of each scope, at these *generations*."""
+        return [
+            self._links_of(tx, repository_id, scope_id, generation)
+            for scope_id, generation in generations.items()
+        ]
+
+    def _links_of(
+        self, tx: Transaction, repository_id: str, scope_id: int, generation: int
+    ) -> Links:
+        with self._lock:
+            kept = self._links.get(scope_id)
+            if kept is not None and kept[0] == generation:
+                self._links.move_to_end(scope_id)
+                return kept[1]
+        made = neighbourhood.arrange(graph.of_accepted(tx, repository_id, scope_id))
+        with self._lock:
+            self._links[scope_id] = (generation, made)
+            self._links.move_to_end(scope_id)
+            while len(self._links) > 1 and self._edges() > MAX_LINKS:
+                self._links.popitem(last=False)
+        return made
+
+    def _edges(self) -> int:
+        return sum(links.count for _, links in self._links.values())
+
     def _of_scope(self, tx: Transaction, scope_id: int, generation: int) -> Visible:
         with self._lock:
             kept = self._kept.get(scope_id)
             if kept is not None and kept[0] == generation:
                 self._kept.move_to_end(scope_id)
                 return kept[1]
-        made = of_rows(lights.in_statuses(tx, [scope_id], [Status.ACCEPTED]))
+        rows = lights.in_statuses(tx, [scope_id], [Status.ACCEPTED])
+        made = of_rows(rows, {scope_id: generation})
         self._keep(scope_id, generation, made)
         return made
 
@@ -120,8 +154,9 @@ def _joined(parts: list[Visible]) -> Visible:
         by_id.update(part.by_id)
         long.update(part.long)
     firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
-    groups = tuple(group for part in parts for group in part.groups)
-    return Visible(by_id, groups, long, min(firsts, default=None))
+    arranged = tuple(one for part in parts for one in part.arranged)
+    generations = {s: g for part in parts for s, g in part.generations.items()}
+    return Visible(by_id, arranged, long, min(firsts, default=None), generations)
 
 
 def scope_ids(reach: Reach) -> list[int]:

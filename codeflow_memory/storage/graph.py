@@ -10,7 +10,7 @@ from itertools import product
 
 from codeflow_memory.domain.access import Scope
 from codeflow_memory.domain.provenance import Edge
-from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.engine import Row, Transaction
 
 
 def replace(tx: Transaction, scope: Scope, memory_id: str, edges: Iterable[Edge]) -> None:
@@ -124,6 +124,29 @@ def find(
         },
     )
     return [Edge(*row) for row in rows]
+
+
+def of_accepted(tx: Transaction, repository_id: str, scope_id: int) -> list[Row]:
+    """List ``(memory, type, kind, key)`` of every edge that accepted entries of a scope supply.
+
+    In no order, but those of one memory together; bounded by the limits on entries and their
+    fields. Sorting 10,000 would take 3 of 13 ms.
+    """
+    return tx.rows(
+        """
+        SELECT r.memory_id, r.type, e.kind, e.key
+          FROM memories AS m
+         CROSS JOIN relationships AS r
+         CROSS JOIN entities AS e
+         WHERE m.scope_id = :scope_id
+           AND m.status = 'accepted'
+           AND r.scope_id = :scope_id
+           AND r.memory_id = m.memory_id
+           AND e.entity_id = r.target
+           AND e.repository_id = :repository_id
+        """,
+        {"repository_id": repository_id, "scope_id": scope_id},
+    )
 
 
 def suppliers(

@@ -3,8 +3,11 @@
 import hashlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codeflow_memory.domain.manifest import for_others, seal, sha256, whole
+from codeflow_memory.domain.memory import canonical_json
 
 RECORD = {"id": "sel_1", "created_at": "now", "entries": [{"memory_id": "mem_1", "score": 1.5}]}
 FREE = {"query": "walrus", "terms": ["walrus"], "reasons": {}}
@@ -13,7 +16,7 @@ FREE = {"query": "walrus", "terms": ["walrus"], "reasons": {}}
 def test_id_and_time_are_left_out_of_the_hash():
     other = RECORD | {"id": "sel_2", "created_at": "later"}
 
-    assert seal(RECORD, FREE, "text") == seal(other, FREE, "text")
+    assert seal(RECORD, FREE, "text").hashes == seal(other, FREE, "text").hashes
 
 
 @pytest.mark.parametrize(
@@ -26,7 +29,8 @@ def test_id_and_time_are_left_out_of_the_hash():
     ],
 )
 def test_everything_else_counts_for_the_hash(changed):
-    assert seal(*changed).manifest != seal(RECORD, FREE, "text").manifest
+    first = seal(RECORD, FREE, "text").hashes
+    assert seal(*changed).hashes.manifest != first.manifest
 
 
 def test_the_order_of_names_makes_no_difference():
@@ -36,10 +40,28 @@ def test_the_order_of_names_makes_no_difference():
 
 
 def test_the_whole_verifies_without_the_free_text():
-    hashes = seal(RECORD, FREE, "text")
+    hashes = seal(RECORD, FREE, "text").hashes
 
     assert whole(RECORD, hashes.free, hashes.context) == hashes.manifest
     assert hashes.context == hashlib.sha256(b"text").hexdigest() == sha256("text")
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.dictionaries(st.text() | st.sampled_from(["id", "created_at"]), values))
+def test_what_is_stored_and_hashed_is_the_canonical_json_of_the_whole(record):
+    sealed = seal(record, {"query": "a"}, "text")
+
+    assert sealed.record == canonical_json(record)
+    assert sealed.free == canonical_json({"query": "a"})
+    kept = {name: value for name, value in record.items() if name not in {"id", "created_at"}}
+    sums = {"free_sha256": sha256(sealed.free), "context_sha256": sha256("text")}
+    assert sealed.hashes.manifest == sha256(canonical_json(sums | {"record": kept}))
+    assert sealed.hashes.manifest == whole(record, **sums)
 
 
 WHOLE = {

@@ -1,6 +1,7 @@
 """Deletion: who deletes what, and that no word of a deleted text stays."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.storage import audit, graph, revisions
+from codeflow_memory.storage import manifests as stored
 
 NEW = Operation(None, ())
 NEEDLE = "quinquagesimal"
@@ -179,20 +181,80 @@ def test_a_manifest_keeps_its_hashes_without_the_words(world, cast, project):
     assert again.verified
 
 
-def test_a_selection_that_a_deletion_overtook_keeps_no_words(world, cast, project, monkeypatch):
-    memory = world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE}")
+def overtaken(monkeypatch, change):
+    """Let *change* happen between what each selection reads and what it stores."""
     record = manifests.record
 
     def slow(*arguments):
         made = record(*arguments)
-        world.delete(cast.max, memory)
+        change()
         return made
 
     monkeypatch.setattr(manifests, "record", slow)
 
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_selection_that_a_deletion_overtook_keeps_no_words(
+    world, cast, project, monkeypatch, taken
+):
+    memory = world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE}")
+    overtaken(monkeypatch, lambda: world.delete(cast.max, memory))
+
+    budget = Budget(entries=1, characters=12_000 if taken else 1)
+    made = world.select(cast.ann, project, query=NEEDLE, budget=budget)
+
+    assert memory.memory_id in json.dumps(made.record["entries" if taken else "omitted"])
+    assert world.holding(NEEDLE) == []
+
+
+def test_a_selection_that_another_change_overtook_keeps_its_words(
+    world, cast, project, monkeypatch
+):
+    world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE}")
+    other = world.accept(cast.ann, cast.bob, project, body="moss", kind="trace")
+    overtaken(monkeypatch, lambda: world.delete(cast.max, other))
+
     made = world.select(cast.ann, project, query=NEEDLE)
 
-    assert memory.memory_id in json.dumps(made.record)
+    again = replay.run(world.store, cast.ann, project.project_id, None, made.manifest.manifest_id)
+    assert again.manifest == made.manifest
+
+
+def test_a_deletion_finds_every_selection_that_lists_its_entry(world, cast, project):
+    memory = world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE}")
+    world.accept(cast.ann, cast.bob, project, title=f"More words {NEEDLE}")
+    budgets = (Budget(), Budget(entries=1), Budget(characters=1))
+    listing = [
+        world.select(caller, project, query=f"words {NEEDLE}", budget=budget).manifest
+        for caller in (cast.ann, cast.bob)
+        for budget in budgets
+    ]
+    without = world.select(cast.ann, project, query="absent").manifest
+
+    world.delete(cast.max, memory)
+
+    with world.store.engine.read() as tx:
+        where = (project.repository_id, project.project_id)
+        found = [stored.find(tx, *where, m.manifest_id) for m in (*listing, without)]
+    assert [m.free_text is None for m in found] == [True] * len(listing) + [False]
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_selections_and_deletions_at_once_leave_no_words(world, cast, project, attempt):
+    memories = [
+        world.accept(cast.ann, cast.bob, project, body=f"words {NEEDLE} {n} {attempt}")
+        for n in range(6)
+    ]
+
+    def select(number):
+        return world.select(cast.ann, project, query=f"{NEEDLE} {number}")
+
+    with ThreadPoolExecutor(4) as pool:
+        made = [pool.submit(select, number) for number in range(12)]
+        gone = [pool.submit(world.delete, cast.max, memory) for memory in memories]
+        for done in (*made, *gone):
+            done.result()
+
     assert world.holding(NEEDLE) == []
 
 

@@ -11,6 +11,7 @@ from codeflow_memory.domain.selection import Request
 from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import selections
 from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.storage import scopes
 
 COMMIT = "c" * 40
 HEAD = "d" * 40
@@ -241,6 +242,7 @@ def test_proposals_take_no_place_among_the_edges(world, cast, project):
                     for e in entities
                 ],
             )
+        scopes.touch(tx, project.repository_id, seed.scope_id)
 
     assert parts(world.select(cast.reader, project, query="walrus")) == parts(before)
 

@@ -99,6 +99,10 @@ def test_limits_cut_in_a_fixed_order(tx, scope):
             lambda a: graph.suppliers(a, "rep_1", "prj_1", [1], [("file", "a")], 9),
             "relationships_to",
         ),
+        (
+            lambda a: graph.of_accepted(a, "rep_1", 1),
+            "SEARCH m USING COVERING INDEX memories_listed (scope_id=? AND status=?)",
+        ),
     ],
 )
 def test_every_statement_goes_by_an_index(asked, plan, ask, index):

@@ -119,7 +119,20 @@ def test_a_hidden_id_is_found_like_an_absent_one(tx, keep):
         assert lights.in_statuses(tx, scope_ids, list(Status)) == []
         assert lights.find_all(tx, scope_ids, ["mem_1"]) == []
         assert lights.texts(tx, scope_ids, ["mem_1"]) == {}
+        assert lights.wholes(tx, scope_ids, ["mem_1"]) == []
         assert lights.titles(tx, scope_ids, ["mem_1"]) == {}
+
+
+def test_what_a_context_shows_of_an_entry_is_what_is_stored_of_it(tx, keep, scope):
+    memory = keep("mem_1", Status.ACCEPTED, tags=("sea",), sources=("file:a.py",))
+    memories.set_review_reason(tx, "rep_1", "mem_1", "stale")
+
+    assert lights.wholes(tx, [scope.scope_id, ABSENT], ["mem_0", "mem_1"]) == [
+        lights.Whole(
+            "mem_1", 1, memory.collection, memory.trust, "stale", memory.content_sha256,
+            memory.content,
+        )
+    ]  # fmt: skip
 
 
 def test_a_tombstone_keeps_who_when_why_and_how_it_stood(tx, keep, scope):
@@ -142,6 +155,7 @@ def test_a_tombstone_keeps_who_when_why_and_how_it_stood(tx, keep, scope):
     assert (stored.memory, stored.before) == (stone, Status.PROPOSED)
     assert stored.canonical_bytes == TOMBSTONE_BYTES
     assert lights.texts(tx, [scope.scope_id], ["mem_1"]) == {}
+    assert lights.wholes(tx, [scope.scope_id], ["mem_1"]) == []
     assert lights.titles(tx, [scope.scope_id], ["mem_1"]) == {}
     (light,) = lights.in_statuses(tx, [scope.scope_id], [Status.DELETED])
     assert (light.sensitivity, light.tags, light.characters) == ("secret", (), 0)
@@ -189,6 +203,7 @@ def test_what_has_expired_is_listed_oldest_first(tx, keep, scope):
         (lambda a: memories.find_all(a, [1], ["mem_1"]), "memories_in_scope"),
         (lambda a: lights.find_all(a, [1], ["mem_1"]), "memories_in_scope"),
         (lambda a: lights.texts(a, [1], ["mem_1"]), "memories_in_scope"),
+        (lambda a: lights.wholes(a, [1], ["mem_1"]), "memories_in_scope"),
         (lambda a: lights.titles(a, [1], ["mem_1"]), "memories_in_scope"),
         (lambda a: memories.with_text(a, [1], "hash"), "memories_with_text"),
         (lambda a: lights.in_statuses(a, [1], [Status.ACCEPTED]), "memories_listed"),
