@@ -120,8 +120,9 @@ def _found(text: str) -> Iterable[Found]:
         rule = RULES[index]
         if rule.near not in lowered:
             continue
-        part = "secret" if "secret" in rule.pattern.groupindex else 0
-        for found in rule.pattern.finditer(text):
+        pattern = rule.pattern
+        part = "secret" if "secret" in pattern.groupindex else 0
+        for found in pattern.finditer(text):
             start, end = found.span(part)
             if not rule.wordy or _is_no_name(found[0]):
                 yield rule.kind, start, end

@@ -33,3 +33,9 @@ def test_each_mark_of_a_catalogue_leads_to_its_rows(rows):
 )
 def test_the_rows_of_a_text_are_those_that_searching_for_each_mark_finds(rows, text):
     assert Marks(rows).rows(text) == one_by_one(rows, text)
+
+
+@pytest.mark.parametrize("rules", [secret_rules.RULES, scan_rules.RULES], ids=["issued", "orders"])
+def test_each_row_of_a_catalogue_has_a_pattern_that_can_be_compiled(rules):
+    """Nothing compiles them before a text has their marks."""
+    assert all(rule.pattern.pattern == rule.expression for rule in rules)
