@@ -35,6 +35,8 @@ _MARKS = Marks(rule.marks for rule in RULES)
 
 _BLOCK = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
 _HEX_BLOCK = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){20,2000}(?![0-9A-Za-z])")
+_SHORTEST_BLOCK = 24
+"""Characters, none of them white space: a text of shorter words has no block at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ def _is_forbidden(lowered: str, at: int) -> bool:
 
 def _encoded(seen: View) -> Iterator[Finding]:
     """Yield the blocks in which an order is found once they are decoded."""
+    if max(map(len, seen.text.split()), default=0) < _SHORTEST_BLOCK:
+        return
     read = 0
     for pattern, decode in ((_BLOCK, _from_base64), (_HEX_BLOCK, _from_hex)):
         for block in pattern.finditer(seen.text):
