@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ class Engine:
         self._lock = threading.Lock()
         self._reaper: threading.Timer | None = None
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What refusals call the file: without the folders above the home."""
         folder = self.path.parent
