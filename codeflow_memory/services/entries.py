@@ -160,10 +160,7 @@ def _project(mutation: Mutation, before: Memory | None, memory: Memory) -> None:
         terms.delete(mutation.tx, memory.scope_id, memory.memory_id)
     if indexed and (not was_indexed or text_changed):
         index(mutation, memory)
-    if before is None:
-        graph.add(mutation.tx, scope_of(memory), _edges(memory))
-    else:
-        link(mutation, memory)
+    link(mutation, before, memory)
 
 
 def _words(memory: Memory) -> tuple[object, ...] | None:
@@ -182,9 +179,13 @@ def index(mutation: Mutation, memory: Memory) -> None:
     terms.insert(mutation.tx, memory.scope_id, memory.memory_id, rows)
 
 
-def link(mutation: Mutation, memory: Memory) -> None:
-    """Rewrite the entry's edges for its revision."""
-    graph.replace(mutation.tx, scope_of(memory), memory.memory_id, _edges(memory))
+def link(mutation: Mutation, before: Memory | None, memory: Memory) -> None:
+    """Write the entry's edges for its revision; without a *before* it supplies none yet."""
+    scope, edges = scope_of(memory), _edges(memory)
+    if before is None:
+        graph.add(mutation.tx, scope, edges)
+    else:
+        graph.replace(mutation.tx, scope, memory.memory_id, edges)
 
 
 def _edges(memory: Memory) -> list[Edge]:
