@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from corpus import Made, query, seed
+from floor import rows_alone
 
 from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.domain.candidates import Candidate
@@ -82,21 +83,33 @@ def _in_service(store: Store, owner: Access, made: Made, repeats: int) -> dict[s
             lambda text: search.find(store, owner, project, None, Question(text)), asked
         )
     bare = times(lambda at: _bare(store, at), list(range(repeats)))
-    drafts = [_draft(made, at) for at in range(min(repeats, 100))]
-    governed = times(
-        lambda draft: memories.create(store, owner, project, None, draft, Operation(None, ())),
-        drafts,
-    )
-    found["bare_write"], found["governed_write"] = bare, governed
-    found["write_ratio"] = round(governed["p50_ms"] / bare["p50_ms"], 2)
+    found["bare_write"] = bare
+    count = min(repeats, 100)
+    ids: list[str] = []
+
+    def create(at: int) -> None:
+        view = memories.create(store, owner, project, None, _draft(made, at), Operation(None, ()))
+        ids.append(view.memory.memory_id)
+
+    def revise(at: int) -> None:
+        changes = {"body": _draft(made, at + 3 * count).content.body}
+        memories.revise(store, owner, ids[at], changes, 1, Operation(None, ()))
+
+    for name, work in (("create", create), ("revise", revise)):
+        # The first half as it is used, the second to know what its rows cost alone.
+        found[f"governed_{name}"] = governed = times(work, list(range(count)), again=False)
+        found[f"rows_of_{name}"] = alone = _figures(
+            rows_alone(store, work, range(count, 2 * count))
+        )
+        found[f"{name}_ratio"] = round(governed["p50_ms"] / bare["p50_ms"], 2)
+        found[f"rows_of_{name}_ratio"] = round(alone["p50_ms"] / bare["p50_ms"], 2)
     return found
 
 
-def _bare(store: Store, at: int) -> None:
+def _bare(store: Store, _: int) -> None:
+    # Another value each time: one that is there already dirties no page, and nothing is synced.
     with store.engine.write() as tx:
-        tx.execute(
-            "UPDATE store SET latest_at = latest_at + :at WHERE singleton = 1", {"at": at % 2}
-        )
+        tx.execute("UPDATE store SET latest_at = latest_at + 1 WHERE singleton = 1")
 
 
 def _draft(made: Made, at: int) -> Candidate:
@@ -176,15 +189,23 @@ def _requests(url: str, token: str, made: Made, repeats: int) -> dict[str, objec
     }
 
 
-def times(work: Callable[..., object], arguments: list) -> dict[str, float]:
-    """Do *work* with each of *arguments* and return median and 99th percentile."""
-    work(arguments[0])
+def times(work: Callable[..., object], arguments: list, *, again: bool = True) -> dict[str, float]:
+    """Do *work* with each of *arguments* and return median and 99th percentile.
+
+    Unless it can be done but once, the first is done *again*, before, to warm it up.
+    """
+    if again:
+        work(arguments[0])
     taken = []
     for argument in arguments:
         began = time.perf_counter()
         work(argument)
-        taken.append((time.perf_counter() - began) * MILLISECONDS)
-    taken.sort()
+        taken.append(time.perf_counter() - began)
+    return _figures(taken)
+
+
+def _figures(seconds: list[float]) -> dict[str, float]:
+    taken = sorted(one * MILLISECONDS for one in seconds)
     return {
         "p50_ms": round(statistics.median(taken), 3),
         "p99_ms": round(taken[min(len(taken) - 1, int(len(taken) * 0.99))], 3),

@@ -431,8 +431,6 @@ CREATE TABLE audit (
     hash            TEXT    NOT NULL
 ) STRICT;
 
-CREATE INDEX audit_of_item ON audit (item, sequence);
-
 CREATE TABLE jobs (
     job_id          TEXT    NOT NULL PRIMARY KEY,
     kind            TEXT    NOT NULL,

@@ -8,9 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _INLINE = re.compile(r"`+|<!--")
 _MAX_HEADING = 1000
@@ -73,7 +75,7 @@ def parse_document(text: str) -> Document:
     front_matter = _parse_front_matter(rows[1 : body_at - 1]) if body_at else {}
     # Blanked and not cut, so that every line keeps its number.
     rows[:body_at] = [""] * body_at
-    tokens = MarkdownIt("commonmark").disable(["inline", "text_join"]).parse("\n".join(rows))
+    tokens = _parser().disable(["inline", "text_join"]).parse("\n".join(rows))
     lines = _visible(rows, tokens)
     return Document(front_matter, tuple(_sections(lines, _headings(tokens))))
 
@@ -119,7 +121,13 @@ def _unquote(text: str) -> str:
     return text.strip().strip("\"'").strip()
 
 
-def _visible(rows: Sequence[str], tokens: Sequence[Token]) -> list[Line]:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 30 ms of a start, and only `learn` reads it
+
+    return MarkdownIt("commonmark")
+
+
+def _visible(rows: Sequence[str], tokens: Sequence["Token"]) -> list[Line]:
     """Take out comments, but not from code, and mark where blocks begin."""
     code: set[int] = set()
     opens: set[int] = set()
@@ -158,9 +166,9 @@ def _without_comments(text: str) -> str:
     return "".join(kept) + text[done:]
 
 
-def _headings(tokens: Sequence[Token]) -> list[_Heading]:
+def _headings(tokens: Sequence["Token"]) -> list[_Heading]:
     found: list[_Heading] = []
-    parser = MarkdownIt("commonmark")
+    parser = _parser()
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map is not None:
             title = " ".join(_plain(parser, inline.content[:_MAX_HEADING]).split())
@@ -168,7 +176,7 @@ def _headings(tokens: Sequence[Token]) -> list[_Heading]:
     return found
 
 
-def _plain(parser: MarkdownIt, heading: str) -> str:
+def _plain(parser: "MarkdownIt", heading: str) -> str:
     """Return the words of a heading without its markup."""
     (inline,) = parser.parseInline(heading)
     words = [

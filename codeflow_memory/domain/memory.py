@@ -175,7 +175,10 @@ class Memory:
 
 def canonical_json(value: object) -> str:
     """Serialise JSON values with sorted keys and no spaces, so that equal values hash alike."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _encode(value)
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 
 
 def parse_content(text: str) -> Content:

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from codeflow_memory.domain.patterns import compiled
+
 
 class Severity(StrEnum):
     """How sure a finding is to be an attack; each sends its item to review."""
@@ -29,13 +31,18 @@ class Rule:
     name: str
     severity: Severity
     marks: tuple[str, ...]
-    pattern: re.Pattern[str]
+    expression: str
     advice: bool = False
     cased: bool = False
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What the text says where the rule holds."""
+        return compiled(self.expression, re.M)
+
 
 def _rule(name: str, severity: Severity, marks: str, pattern: str, **how: bool) -> Rule:
-    return Rule(name, severity, tuple(marks.split(";")), re.compile(pattern, re.M), **how)
+    return Rule(name, severity, tuple(marks.split(";")), pattern, **how)
 
 
 _SECRETS = (

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeflow_memory.domain.lookalikes import View, latinised, view
+from codeflow_memory.domain.marks import Marks
 from codeflow_memory.domain.scan_rules import ORDERS, RULES, Rule, Severity
 from codeflow_memory.domain.text import hidden
 
@@ -30,8 +31,12 @@ _FORBIDS = re.compile(
 _SENTENCE = 60
 """Characters before a match in which a word that forbids it is looked for."""
 
+_MARKS = Marks(rule.marks for rule in RULES)
+
 _BLOCK = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
 _HEX_BLOCK = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){20,2000}(?![0-9A-Za-z])")
+_SHORTEST_BLOCK = 24
+"""Characters, none of them white space: a text of shorter words has no block at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +80,14 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 def _read(seen: View) -> Iterator[Finding]:
     lowered = _lower(seen.text)
-    for rule in RULES:
+    for index in _MARKS.rows(lowered):
+        rule = RULES[index]
         for start, end in _matches(rule, lowered, seen.text):
             yield Finding(rule.name, *seen.span(start, end), rule.severity)
 
 
 def _matches(rule: Rule, lowered: str, written: str) -> Iterator[tuple[int, int]]:
-    if not any(mark in lowered for mark in rule.marks):
-        return
+    """Yield where *rule*, one of whose marks occurs in *lowered*, holds."""
     for found in rule.pattern.finditer(written if rule.cased else lowered):
         if not (rule.advice and _is_forbidden(lowered, found.start())):
             yield found.span()
@@ -94,6 +99,8 @@ def _is_forbidden(lowered: str, at: int) -> bool:
 
 def _encoded(seen: View) -> Iterator[Finding]:
     """Yield the blocks in which an order is found once they are decoded."""
+    if max(map(len, seen.text.split()), default=0) < _SHORTEST_BLOCK:
+        return
     read = 0
     for pattern, decode in ((_BLOCK, _from_base64), (_HEX_BLOCK, _from_hex)):
         for block in pattern.finditer(seen.text):
@@ -105,7 +112,8 @@ def _encoded(seen: View) -> Iterator[Finding]:
                 yield Finding("encoded-text", *seen.span(*block.span()), Severity.MEDIUM)
                 return
             lowered = _lower(decoded)
-            if any(r.name in ORDERS and any(_matches(r, lowered, decoded)) for r in RULES):
+            orders = (RULES[at] for at in _MARKS.rows(lowered) if RULES[at].name in ORDERS)
+            if any(any(_matches(rule, lowered, decoded)) for rule in orders):
                 yield Finding("encoded-text", *seen.span(*block.span()), Severity.HIGH)
 
 

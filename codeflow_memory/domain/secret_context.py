@@ -7,8 +7,10 @@ prose after ``password:`` is none.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from codeflow_memory.domain.marks import Marks
 
 Found = tuple[str, int, int]
 """Kind, start, end."""
@@ -126,7 +128,7 @@ class _Form:
     marks: tuple[str, ...]
 
 
-_PASSWORD_FORMS = (
+_FORMS = (
     _Form("connection-password", _CONNECTION, ("password", "pwd")),
     _Form("password", _PROSE, ("password", "passphrase", "passwd", "pwd")),
     _Form("password", _CHINESE, ("密码", "口令", "密钥", "令牌")),
@@ -136,12 +138,10 @@ _PASSWORD_FORMS = (
     _Form("password", _NETRC, ("login",)),
     _Form("password", _ELEMENT, ("password>", "secret>", "token>", "apikey>")),
     _Form("password", _PGPASS, (":",)),
-)
-
-_TOKEN_FORMS = (
     _Form("authorization", _HEADER, ("authorization",)),
     _Form("authorization", _BEARER, ("bearer",)),
 )
+_MARKS = Marks(form.marks for form in _FORMS)
 
 
 def find_in_context(text: str) -> Iterator[Found]:
@@ -154,20 +154,18 @@ def find_in_context(text: str) -> Iterator[Found]:
         yield from (("private-key", *found.span("value")) for found in _PUTTY.finditer(text))
     if "://" in text:
         yield from _addresses(text)
-    yield from _in_forms(_PASSWORD_FORMS, _is_password, text, lowered)
-    yield from _in_forms(_TOKEN_FORMS, _is_token, text, lowered)
+    yield from _in_forms(text, lowered)
     yield from _assignments(text, lowered)
 
 
-def _in_forms(
-    forms: Iterable[_Form], is_secret: Callable[[str], bool], text: str, lowered: str
-) -> Iterator[Found]:
-    for form in forms:
-        if any(mark in lowered for mark in form.marks):
-            for found in form.pattern.finditer(lowered):
-                start, end = _trimmed(text, *found.span("value"))
-                if is_secret(text[start:end]):
-                    yield form.kind, start, end
+def _in_forms(text: str, lowered: str) -> Iterator[Found]:
+    for index in _MARKS.rows(lowered):
+        form = _FORMS[index]
+        is_secret = _is_token if form.kind == "authorization" else _is_password
+        for found in form.pattern.finditer(lowered):
+            start, end = _trimmed(text, *found.span("value"))
+            if is_secret(text[start:end]):
+                yield form.kind, start, end
 
 
 def is_random(text: str) -> bool:

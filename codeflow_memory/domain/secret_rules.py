@@ -8,6 +8,8 @@ reads a text in one pass. Where a pattern has a group ``secret``, that part alon
 import re
 from dataclasses import dataclass
 
+from codeflow_memory.domain.patterns import compiled
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -20,19 +22,24 @@ class Rule:
 
     kind: str
     marks: tuple[str, ...]
-    pattern: re.Pattern[str]
+    expression: str
     near: str = ""
     wordy: bool = False
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What a credential of this kind looks like."""
+        return compiled(self.expression, re.ASCII)
 
 
 def _token(kind: str, marks: str, form: str, *, near: str = "", wordy: bool = False) -> Rule:
     """Build the rule of a token that stands alone: no letter, digit, ``_`` or ``-`` around it."""
-    pattern = re.compile(rf"(?<![\w-])(?:{form})(?![\w-])", re.ASCII)
-    return Rule(kind, tuple(marks.split()), pattern, near, wordy)
+    expression = rf"(?<![\w-])(?:{form})(?![\w-])"
+    return Rule(kind, tuple(marks.split()), expression, near, wordy)
 
 
 def _within(kind: str, marks: str, form: str, *, near: str = "") -> Rule:
-    return Rule(kind, tuple(marks.split()), re.compile(form, re.ASCII), near)
+    return Rule(kind, tuple(marks.split()), form, near)
 
 
 _UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from codeflow_memory.domain.drafts import MAX_BODY, MAX_TITLE
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.lookalikes import latinised, view
+from codeflow_memory.domain.marks import Marks
 from codeflow_memory.domain.memory import Content
 from codeflow_memory.domain.secret_context import Found, find_in_context, is_random
 from codeflow_memory.domain.secret_rules import RULES
 
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _WORD = re.compile(r"[^\W_]")
+_MARKS = Marks(rule.marks for rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +116,13 @@ def _left(pointer: str, text: str, maximum: int) -> Iterator[Fault]:
 
 def _found(text: str) -> Iterable[Found]:
     lowered = text.lower()
-    for rule in RULES:
-        if rule.near not in lowered or not any(mark in text for mark in rule.marks):
+    for index in _MARKS.rows(text):
+        rule = RULES[index]
+        if rule.near not in lowered:
             continue
-        part = "secret" if "secret" in rule.pattern.groupindex else 0
-        for found in rule.pattern.finditer(text):
+        pattern = rule.pattern
+        part = "secret" if "secret" in pattern.groupindex else 0
+        for found in pattern.finditer(text):
             start, end = found.span(part)
             if not rule.wordy or _is_no_name(found[0]):
                 yield rule.kind, start, end

@@ -103,7 +103,10 @@ def document_terms(
         seen = Counter(_surfaces(text, words))
         for (surface, kind), times in seen.items():
             for key in _derived(surface, kind, words, stems):
-                counts.setdefault(key, [0, 0, 0])[field] += times
+                row = counts.get(key)
+                if row is None:
+                    counts[key] = row = [0, 0, 0]
+                row[field] += times
     for (term, form), row in counts.items():
         if form is Form.STEM:
             _add_unchanged(row, term, counts)
@@ -192,16 +195,22 @@ def _derived(surface: str, kind: _Kind, words: Words, stems: Stems) -> Iterator[
     yield word, Form.EXACT
     if kind is _Kind.NAME:
         return
-    plain, stem = _simpler(word, words, stems)
+    common = _is_common(surface)
+    plain, stem = (word, stems.stem(word)) if common else _simpler(word, words, stems)
     if plain != word:
         yield plain, Form.PLAIN
     if stem != word:
         yield stem, Form.STEM
-    for part in _parts(surface, words):
+    for part in () if common else _parts(surface, words):
         yield part, Form.PART
         stem = stems.stem(part)
         if stem != part:
             yield stem, Form.STEM
+
+
+def _is_common(surface: str) -> bool:
+    """Tell whether *surface* has no accents and is of one part, as most words: seen at once."""
+    return surface.isascii() and surface.isalpha() and (surface.islower() or surface.istitle())
 
 
 def _tokens(

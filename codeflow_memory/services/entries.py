@@ -155,12 +155,18 @@ def _project(mutation: Mutation, before: Memory | None, memory: Memory) -> None:
     """Bring the entry's derived rows, terms and edges, in line with *memory*."""
     was_indexed = before is not None and before.status is Status.ACCEPTED
     indexed = memory.status is Status.ACCEPTED
-    text_changed = before is None or before.content != memory.content
+    text_changed = before is None or _words(before) != _words(memory)
     if was_indexed and (not indexed or text_changed):
         terms.delete(mutation.tx, memory.scope_id, memory.memory_id)
     if indexed and (not was_indexed or text_changed):
         index(mutation, memory)
-    link(mutation, memory)
+    link(mutation, before, memory)
+
+
+def _words(memory: Memory) -> tuple[object, ...] | None:
+    """Return the fields that the keyword index holds; a change of others leaves it as it is."""
+    content = memory.content
+    return None if content is None else (content.title, content.tags, content.body)
 
 
 def index(mutation: Mutation, memory: Memory) -> None:
@@ -173,22 +179,25 @@ def index(mutation: Mutation, memory: Memory) -> None:
     terms.insert(mutation.tx, memory.scope_id, memory.memory_id, rows)
 
 
-def link(mutation: Mutation, memory: Memory) -> None:
-    """Rewrite the entry's edges for its revision."""
-    graph.replace(
-        mutation.tx,
-        scope_of(memory),
-        memory.memory_id,
-        [
-            Edge(
-                memory.scope_id,
-                memory.memory_id,
-                memory.revision,
-                relation.type,
-                relation.kind,
-                relation.key,
-                relation.revision,
-            )
-            for relation in relations(memory)
-        ],
-    )
+def link(mutation: Mutation, before: Memory | None, memory: Memory) -> None:
+    """Write the entry's edges for its revision; without a *before* it supplies none yet."""
+    scope, edges = scope_of(memory), _edges(memory)
+    if before is None:
+        graph.add(mutation.tx, scope, edges)
+    else:
+        graph.replace(mutation.tx, scope, memory.memory_id, edges)
+
+
+def _edges(memory: Memory) -> list[Edge]:
+    return [
+        Edge(
+            memory.scope_id,
+            memory.memory_id,
+            memory.revision,
+            relation.type,
+            relation.kind,
+            relation.key,
+            relation.revision,
+        )
+        for relation in relations(memory)
+    ]

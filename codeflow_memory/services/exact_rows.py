@@ -126,7 +126,7 @@ def _write_one(mutation: Mutation, line: MemoryLine, memory: Memory) -> None:
         )
         citations.put(tx, memory.repository_id, citation)
     if content is not None:
-        entries.link(mutation, memory)
+        entries.link(mutation, None, memory)
 
 
 def _audience(line: MemoryLine) -> str:

@@ -3,7 +3,7 @@
 import os
 
 from codeflow_memory.domain.tenant import LOCAL
-from codeflow_memory.services.legacy_import import COPY, conflict
+from codeflow_memory.services.legacy_report import COPY, conflict
 from codeflow_memory.services.store import Guard, NoGuard
 from codeflow_memory.services.tenants import GuardOf
 from codeflow_memory.storage import imports

@@ -22,7 +22,7 @@ from codeflow_memory.domain.errors import (
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import legacy_rows, legacy_source
-from codeflow_memory.services.legacy_report import Outcome, Report
+from codeflow_memory.services.legacy_report import COPY, Outcome, Report, conflict
 from codeflow_memory.services.legacy_source import Source
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
@@ -33,12 +33,6 @@ from codeflow_memory.storage.imports import Import, State
 from codeflow_memory.storage.words import UnicodeWords
 
 __all__ = ["COPY", "Outcome", "Report", "check", "conflict", "run", "settle"]
-
-COPY = LEGACY_DOCUMENT + ".pre-sqlite"
-"""The document after its import, kept until a record changes."""
-
-DATABASE_NAME = "the database of tenant local"
-"""How a conflict names it: no name of a file of the server goes to a client."""
 
 _TEMPORARY = ".memory.sqlite.import"
 _INSTANCE_BYTES = 16
@@ -159,11 +153,6 @@ def settle(
             return _run(importing, source)
         except ImportConflictError:
             return Report(Outcome.CONFLICT, source.sha256)
-
-
-def conflict() -> ImportConflictError:
-    """Return the refusal that names document and database."""
-    return ImportConflictError(document=LEGACY_DOCUMENT, database=DATABASE_NAME)
 
 
 def _run(importing: Importing, source: Source) -> Report:

@@ -1,9 +1,21 @@
-"""What a call about the older document did, and what the document holds."""
+"""What a call about the older document did, what the document holds, and how it is named.
+
+Apart from the import itself, whose parsers a home needs once in its life: the guard of every change
+knows this module alone.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from codeflow_memory.domain.errors import ImportConflictError
 from codeflow_memory.storage import imports
+from codeflow_memory.storage.home import LEGACY_DOCUMENT
+
+COPY = LEGACY_DOCUMENT + ".pre-sqlite"
+"""The document after its import, kept until a record changes."""
+
+DATABASE_NAME = "the database of tenant local"
+"""How a conflict names it: no name of a file of the server goes to a client."""
 
 
 class Outcome(StrEnum):
@@ -43,3 +55,8 @@ class Report:
             "findings": [dict(f) for f in self.findings if f["rules"]],
             "digest": self.digest,
         }
+
+
+def conflict() -> ImportConflictError:
+    """Return the refusal that names document and database."""
+    return ImportConflictError(document=LEGACY_DOCUMENT, database=DATABASE_NAME)

@@ -135,7 +135,7 @@ def _write_entry(mutation: Mutation, entry: LegacyEntry, memory: Memory) -> None
     for approval in mapping.to_approvals(entry):
         approvals.insert(tx, memory.repository_id, memory.memory_id, approval)
     if content is not None:
-        entries.link(mutation, memory)
+        entries.link(mutation, None, memory)
 
 
 def _count(counter: Counter[str], memory: Memory) -> None:

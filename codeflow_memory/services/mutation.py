@@ -63,8 +63,9 @@ class Mutation:
             batch_id=self.batch_id,
             action=action,
             item=item,
+            **facts,  # type: ignore[arg-type] # the names are Entry's own
         )
-        audit.append(self.tx, replace(entry, **facts), self.store.keys.audit_hash)  # type: ignore[arg-type] # the names are Entry's own
+        audit.append(self.tx, entry, self.store.keys.audit_hash)
 
 
 Work = Callable[[Mutation], Receipt]

@@ -224,7 +224,7 @@ def _store(mutation: Mutation, memory: Memory, commit: str, checked: Sequence[Ch
     citations.put_verification(mutation.tx, after)
     before = memory.verification
     if before is None or before.commit != commit:
-        entries.link(mutation, after)
+        entries.link(mutation, memory, after)
     _queue(mutation, memory, anchors.suspicion(standing))
     if before is None or before.result != overall:
         mutation.record(

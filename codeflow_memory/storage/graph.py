@@ -13,6 +13,12 @@ from codeflow_memory.domain.provenance import Edge
 from codeflow_memory.storage.engine import Row, Transaction
 
 
+def add(tx: Transaction, scope: Scope, edges: Iterable[Edge]) -> None:
+    """Write the edges of a memory that supplies none yet, each of them once."""
+    for edge in sorted(edges, key=_place):
+        _insert(tx, scope, edge)
+
+
 def replace(tx: Transaction, scope: Scope, memory_id: str, edges: Iterable[Edge]) -> None:
     """Rewrite the edges that a memory supplies; entities left without an edge go."""
     old = {_place(e): e for e in find(tx, scope.repository_id, [scope.scope_id], [memory_id], _ALL)}

@@ -1,7 +1,7 @@
 """Memories: the current row of each entry, found scope first."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codeflow_memory.domain.errors import RevisionConflictError
@@ -169,6 +169,9 @@ def find(tx: Transaction, scope_ids: Iterable[int], memory_id: str) -> Stored | 
 
 def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str]) -> list[Stored]:
     """Find the entries of *memory_ids* that lie within *scope_ids*, by id."""
+    wanted = sorted(memory_ids)
+    if not wanted:
+        return []
     # CROSS JOIN keeps the order of the tables: left to itself, SQLite went through the whole scope
     # and looked for each entry in the list: 19 ms instead of 1 for 20 of 5,000 (SQLite 3.54).
     rows = tx.rows(
@@ -200,7 +203,7 @@ def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
            AND m.memory_id = CAST(i.value AS TEXT)
          ORDER BY m.memory_id
         """,
-        {"scopes": json.dumps(sorted(scope_ids)), "memory_ids": json.dumps(sorted(memory_ids))},
+        {"scopes": json.dumps(sorted(scope_ids)), "memory_ids": json.dumps(wanted)},
     )
     return [_stored(row) for row in rows]
 
@@ -279,7 +282,7 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "supersedes_revision": None if memory.supersedes is None else memory.supersedes.revision,
         "superseded_by": memory.superseded_by,
         "review_reason": memory.review_reason,
-        "conflicts_with": json.dumps(memory.conflicts_with),
+        "conflicts_with": _array(memory.conflicts_with),
         "extractor": memory.extractor,
         "self_approved": int(memory.self_approved),
         "created_at": memory.created_at,
@@ -288,16 +291,19 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "canonical_bytes": counted_bytes(memory),
         "text_hash": text_hash,
         "content_sha256": memory.content_sha256,
-        "tags": "[]" if content is None else json.dumps(content.tags, ensure_ascii=False),
-        "paths": "[]" if content is None else json.dumps(content.paths, ensure_ascii=False),
-        "branches": "[]" if content is None else json.dumps(content.branches, ensure_ascii=False),
-        "cited": json.dumps(
-            [] if content is None else cited_files(content.sources), ensure_ascii=False
-        ),
+        "tags": _array(() if content is None else content.tags),
+        "paths": _array(() if content is None else content.paths),
+        "branches": _array(() if content is None else content.branches),
+        "cited": _array(() if content is None else cited_files(content.sources)),
         "characters": 0 if content is None else len(content.title) + len(content.body),
         "title": None if content is None else content.title,
         "content": canonical,
     }
+
+
+def _array(texts: Sequence[str]) -> str:
+    # Most are empty, and a call of the encoder costs 3 µs.
+    return json.dumps(texts, ensure_ascii=False) if texts else "[]"
 
 
 def _stored(row: Row) -> Stored:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeflow_memory.domain import scanning
 from codeflow_memory.domain.scan_rules import RULES
 from codeflow_memory.domain.scanning import Finding, Severity, scan
 
@@ -178,6 +179,15 @@ def test_neighbouring_hidden_characters_are_one_finding():
 )
 def test_a_disguise_does_not_hide_an_attack(text):
     assert "instruction-override" in rules(text)
+
+
+@given(st.from_regex(r"[ab0=+/ \n\u3000]{20,60}", fullmatch=True))
+def test_a_text_of_short_words_has_no_encoded_block(text):
+    """Then none is looked for."""
+    longest = max(map(len, text.split()), default=0)
+
+    blocks = [scanning._BLOCK.search(text), scanning._HEX_BLOCK.search(text)]
+    assert longest >= scanning._SHORTEST_BLOCK or blocks == [None, None]
 
 
 def test_many_encoded_blocks_are_a_finding_by_themselves():

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeflow_memory.adapters.stems import SnowballStems
+from codeflow_memory.domain import terms as terms_of
 from codeflow_memory.domain.stop_words import STOP_WORDS
 from codeflow_memory.domain.terms import (
     MAX_QUERY_TERMS,
@@ -119,10 +120,12 @@ def test_rows_hold_what_their_fields_hold(title, tag, body):
 
     assert all(1 <= len(term) <= MAX_TERM_CHARACTERS for term, _ in rows)
     assert all(any(times) and min(times) >= 0 for times in rows.values())
-    assert {k for k, v in rows.items() if v[0]} == document_terms(
-        title, [], "", WORDS, STEMS
-    ).keys()
-    assert {k for k, v in rows.items() if v[2]} == document_terms("", [], body, WORDS, STEMS).keys()
+    for field, alone in ((0, (title, [], "")), (2, ("", [], body))):
+        held = {key for key, times in rows.items() if times[field]}
+        own = document_terms(*alone, WORDS, STEMS).keys()
+        # A stem that another field brings counts the words that are that stem already.
+        unchanged = {(term, Form.STEM) for term, form in own if form in {Form.EXACT, Form.PART}}
+        assert own <= held <= own | unchanged
 
 
 def test_occurrences_are_counted_by_field():
@@ -136,6 +139,17 @@ def test_occurrences_are_counted_by_field():
 def test_a_derived_term_that_equals_its_word_is_not_stored_twice():
     assert terms("connect").keys() == {("connect", Form.EXACT)}
     assert terms("connect connects")[("connect", Form.STEM)] == (0, 0, 2)
+
+
+@given(st.from_regex(r"[A-Z]?[a-z]{1,20}|[A-Z]", fullmatch=True))
+def test_a_word_of_one_part_and_without_accents_has_no_rows_of_those(word):
+    """What is spared for the common word: each of the longer ways leads to nothing."""
+    assert terms_of._parts(word, WORDS) == []
+    assert terms_of._simpler(word.lower(), WORDS, STEMS) == (
+        word.lower(),
+        STEMS.stem(word.lower()),
+    )
+    assert {form for _, form in terms(word)} <= {Form.EXACT, Form.STEM}
 
 
 def test_terms_longer_than_64_characters_are_left_out():

@@ -614,3 +614,25 @@ def test_what_nearly_repeats_an_entry_says_so_and_an_agents_waits(world, cast, p
     )
     assert by_person.status is Status.ACCEPTED
     assert distinct.review_reason is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "Another title"},
+        {"body": "Another body"},
+        {"tags": ["another"]},
+        {"paths": ["src/another.py"], "sources": ["file:src/third.py"]},
+        {"branches": ["another"]},
+        {"key": "another"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_whatever_field_is_edited_its_derived_rows_follow(world, project, changes):
+    owner = world.person("owner", Role.OWNER)
+    memory = world.propose(owner, project, collection="private", tags=["first"], paths=["src/**"])
+    assert memory.status is Status.ACCEPTED
+
+    world.revise(owner, memory, **changes)
+
+    assert recompute(world.store, sample=None)[1] == []

@@ -18,6 +18,7 @@ from codeflow_memory.domain.errors import (
     StorageFullError,
     StoreUnusableError,
 )
+from codeflow_memory.storage import approvals
 from codeflow_memory.storage import engine as engines
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine, translated
 
@@ -139,6 +140,19 @@ def test_a_statement_tells_how_many_rows_it_changed(numbers):
         assert tx.execute("DELETE FROM numbers WHERE n > 10 RETURNING n") == 2
         assert tx.execute("DELETE FROM numbers WHERE n > 99") == 0
         assert (tx.row("SELECT n FROM numbers WHERE n = 9"), tx.value("SELECT 7")) == (None, 7)
+
+
+def test_a_statement_is_prepared_once_whatever_its_values(tx):
+    """Where statistics are compiled in, SQLite else prepares anew for each value of a key."""
+    prepared = []
+    # Whether a statement may be run is asked while it is prepared, and at no other time.
+    tx._connection.authorizer = lambda *_: prepared.append(1) or apsw.SQLITE_OK
+    for n in range(3):
+        approvals.find_all(tx, "rep_1", f"mem_{n}")
+        prepared.append(0)
+
+    assert prepared[0] == 1
+    assert prepared[-3:] == [0] * 3
 
 
 def test_a_reader_keeps_its_snapshot_and_a_writer_waits_no_longer_than_its_timeout(numbers):

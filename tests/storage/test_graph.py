@@ -36,6 +36,21 @@ def test_edges_are_rewritten_with_their_memory(tx, scope):
     assert entities(tx) == ["new.py", "same.py"]
 
 
+def test_first_edges_are_those_that_rewriting_nothing_gives(tx, scope):
+    put(tx, scope, "mem_1", "shared.py", "one.py")
+    edges = [
+        Edge(scope.scope_id, "mem_2", 1, "applies_to", "file", "two.py"),
+        Edge(scope.scope_id, "mem_2", 1, "cites", "file", "shared.py"),
+    ]
+
+    graph.add(tx, scope, reversed(edges))
+
+    assert find(tx, scope, "mem_2") == edges
+    assert entities(tx) == ["one.py", "shared.py", "two.py"]
+    graph.replace(tx, scope, "mem_2", edges)
+    assert find(tx, scope, "mem_2") == edges
+
+
 def test_an_entity_stays_while_any_memory_of_the_project_names_it(tx, scope):
     private = scopes.ensure(tx, "rep_1", "prj_1", "private:prn_1")
     put(tx, scope, "mem_1", "shared.py")
