@@ -14,7 +14,7 @@ _MEMORY = "codeflow_memory.cli.memory"
 _REVIEW = "codeflow_memory.cli.review"
 _TRANSFER = "codeflow_memory.cli.transfer"
 _DECISIONS = {"accept": f"{_REVIEW}:accept", "reject": f"{_REVIEW}:reject"}
-_QUEUE = {"list": f"{_REVIEW}:queue", **_DECISIONS}
+_QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
 
 Place = str | Mapping[str, Any]
 """``module:command``, or the same for each command of a group."""

@@ -9,7 +9,7 @@ from codeflow_memory.cli import exits, output
 from codeflow_memory.cli.client import Client, Request, connected, pages, path
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import OK, REVIEW, Refusal, UnreachableError
-from codeflow_memory.cli.memory import columns, get_memory
+from codeflow_memory.cli.memory import columns, get_memory, print_memory
 from codeflow_memory.cli.places import (
     get_project,
     get_repository,
@@ -40,6 +40,34 @@ def queue(
         output.print_table(_TITLES, ((*columns(row), row["review_reason"]) for row in rows))
         output.talk(f"{len(rows)} to review")
     return REVIEW if rows and exit_code else OK
+
+
+@click.command("show")
+@click.argument("memory_id", metavar="ID")
+@click.pass_obj
+def show(context: Context, memory_id: str) -> None:
+    """Show one memory, and what it changes in the one that it would supersede."""
+    with connected(context) as client:
+        memory = get_memory(client, memory_id)
+        compared = None
+        if memory.get("supersedes"):
+            compared = client.send(Request("GET", path("memories", memory_id, "diff")))
+    if context.json:
+        output.print_json({"memory": memory, "diff": compared})
+        return
+    print_memory(memory)
+    if compared is not None:
+        old = memory["supersedes"]["memory_id"]
+        click.echo(f"\nin place of {old} at revision {compared['from']}:")
+        for change in compared["fields"]:
+            click.echo(f"  {change['field']}: {_told(change)}")
+
+
+def _told(change: dict[str, Any]) -> str:
+    """Write a field's change in one text, words between ``[-`` or ``{+`` and the like."""
+    marks = {"-": ("[-", "-]"), "+": ("{+", "+}"), "=": ("", "")}
+    parts = change.get("words") or [["-", str(change["from"])], ["+", str(change["to"])]]
+    return "".join(f"{marks[op][0]}{text}{marks[op][1]}" for op, text in parts)
 
 
 @click.command("accept")

@@ -39,6 +39,14 @@ def family(kind: Kind) -> str | None:
     return _FAMILIES[kind]
 
 
+def group(kind: Kind) -> str:
+    """Return what tells the texts of *kind* from equal ones of others: its family, else itself."""
+    return family(kind) or str(kind)
+
+
+GROUPS = tuple(sorted({group(kind) for kind in Kind}))
+
+
 def text_key(title: str, body: str) -> str:
     """Return the text whose keyed hash tells an exact duplicate.
 

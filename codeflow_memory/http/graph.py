@@ -88,7 +88,9 @@ async def draw(
 def _node(text: str) -> graph.Node:
     """Read a node's id; a bare memory id or path names its node too."""
     kind, colon, key = text.partition(":")
-    if colon and kind in {"memory", "file", "run", "commit", "branch"}:
+    if colon and kind == MEMORY:
+        return MEMORY, key.partition("@")[0]
+    if colon and kind in {"file", "run", "commit", "branch"}:
         return kind, key
     return (MEMORY if text.startswith("mem_") else "file"), text
 
@@ -96,8 +98,10 @@ def _node(text: str) -> graph.Node:
 def _body(picture: Picture) -> Any:  # noqa: ANN401 - the JSON of GraphBody
     nodes: dict[str, dict[str, Any]] = {}
     for edge in picture.edges:
-        for kind, key in ((MEMORY, edge.memory_id), (edge.target_kind, edge.target_key)):
-            name = f"{kind}:{key}"
+        for name, kind, key in (
+            (f"{MEMORY}:{edge.memory_id}", MEMORY, edge.memory_id),
+            (_target(edge, picture), edge.target_kind, edge.target_key),
+        ):
             nodes.setdefault(name, {"id": name, "kind": kind, "key": key})
     for memory_id, row in picture.memories.items():
         nodes[f"{MEMORY}:{memory_id}"] |= {
@@ -121,12 +125,23 @@ def _edge(edge: Edge, picture: Picture) -> dict[str, Any]:
     return {
         "source": f"{MEMORY}:{edge.memory_id}",
         "type": edge.type,
-        "target": f"{edge.target_kind}:{edge.target_key}",
+        "target": _target(edge, picture),
         "memory_id": edge.memory_id,
         "memory_revision": edge.memory_revision,
         "target_revision": edge.target_revision if to_memory else None,
         "resolved": edge in picture.resolved if to_memory else None,
     }
+
+
+def _target(edge: Edge, picture: Picture) -> str:
+    """Name an edge's target; one that is not resolved is a node of its own, by id and revision.
+
+    The entry itself may stand in the picture with its title, for what it supplies.
+    """
+    name = f"{edge.target_kind}:{edge.target_key}"
+    if edge.target_kind == MEMORY and edge not in picture.resolved:
+        name += f"@{edge.target_revision}"
+    return name
 
 
 ROUTES = (draw,)

@@ -19,7 +19,7 @@ from codeflow_memory.http.pagination import Listing, parse_limit
 from codeflow_memory.http.preconditions import etag
 from codeflow_memory.http.refused import MEMORY_CHANGES, MEMORY_REVISIONS, READS
 from codeflow_memory.services import deletion, feedback, listing, memories, publication, review
-from codeflow_memory.services.diffs import compare
+from codeflow_memory.services.diffs import against_superseded, compare
 from codeflow_memory.services.feedback import Judgement, Standing
 from codeflow_memory.services.listing import Filter
 from codeflow_memory.services.review import Decision
@@ -149,11 +149,18 @@ class MemoryController(Controller):
         self,
         memory_id: FromPath[str],
         call: NamedDependency[Call],
-        from_revision: Annotated[int, QueryParameter(name="from", ge=1)],
-        to_revision: Annotated[int, QueryParameter(name="to", ge=1)],
+        from_revision: Annotated[int | None, QueryParameter(name="from", ge=1)] = None,
+        to_revision: Annotated[int | None, QueryParameter(name="to", ge=1)] = None,
     ) -> Response[wire.DiffBody]:
-        """Compare two revisions, field by field and word by word."""
-        body: Any = await call.run(compare, memory_id, from_revision, to_revision)
+        """Compare two revisions, or without any what it supersedes with the memory."""
+        body: Any
+        if from_revision is None and to_revision is None:
+            body = await call.run(against_superseded, memory_id)
+        elif from_revision is None or to_revision is None:
+            missing = "from" if from_revision is None else "to"
+            raise errors.InvalidRequestError.at(f"/{missing}", "required: the other is given")
+        else:
+            body = await call.run(compare, memory_id, from_revision, to_revision)
         return Response(body)
 
     @patch(responses=refusals(*MEMORY_REVISIONS, errors.ProvenanceInvalidError))

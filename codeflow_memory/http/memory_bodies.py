@@ -238,7 +238,7 @@ class FieldDiffBody(BaseModel):
 
 
 class DiffBody(BaseModel):
-    """What changed between two revisions."""
+    """What changed between two revisions, or from what a memory supersedes to the memory."""
 
     model_config = ConfigDict(populate_by_name=True)
 

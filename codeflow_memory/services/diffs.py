@@ -2,8 +2,10 @@
 
 import difflib
 import re
+from collections.abc import Mapping
 
 from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.domain.memory import Memory
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import views
@@ -32,17 +34,28 @@ def compare(
         memory = views.seen(tx, reach, memory_id).memory
         old = views.as_it_was(tx, reach, memory, from_revision)
         new = views.as_it_was(tx, reach, memory, to_revision)
-    before, after = _fields(old), _fields(new)
-    return {
-        "memory_id": memory_id,
-        "from": from_revision,
-        "to": to_revision,
-        "fields": [
-            _field(name, before.get(name), after.get(name))
-            for name in after | before
-            if before.get(name) != after.get(name)
-        ],
-    }
+    return _compared(memory_id, old, new, _states(old), _states(new))
+
+
+def against_superseded(store: Store, access: Access, memory_id: str) -> dict[str, object]:
+    """Compare what a memory supersedes, as its author saw it, with the memory as it stands.
+
+    Returns:
+        As `compare`, of the content alone; ``memory_id`` is of the successor, ``from`` a revision
+        of the other.
+
+    Raises:
+        NotFoundError: No such memory for the caller, or what it supersedes is none.
+        InvalidRequestError: It supersedes nothing.
+    """
+    with store.engine.read() as tx:
+        reach = accesses.reach_everywhere(tx, access)
+        memory = views.seen(tx, reach, memory_id).memory
+        if memory.supersedes is None:
+            raise InvalidRequestError.at("/from", "required: the memory supersedes nothing")
+        superseded = views.seen(tx, reach, memory.supersedes.memory_id).memory
+        old = views.as_it_was(tx, reach, superseded, memory.supersedes.revision)
+    return _compared(memory_id, old, memory, _contents(old), _contents(memory))
 
 
 def words(old: str, new: str) -> list[list[str]]:
@@ -69,6 +82,31 @@ def _field(name: str, old: object, new: object) -> dict[str, object]:
     return change
 
 
-def _fields(memory: Memory) -> dict[str, object]:
-    content = {} if memory.content is None else memory.content.fields()
-    return {"status": str(memory.status), "superseded_by": memory.superseded_by} | content
+def _compared(
+    memory_id: str,
+    old: Memory,
+    new: Memory,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+) -> dict[str, object]:
+    return {
+        "memory_id": memory_id,
+        "from": old.revision,
+        "to": new.revision,
+        "fields": [
+            _field(name, before.get(name), after.get(name))
+            for name in {**after, **before}
+            if before.get(name) != after.get(name)
+        ],
+    }
+
+
+def _states(memory: Memory) -> dict[str, object]:
+    return {
+        "status": str(memory.status),
+        "superseded_by": memory.superseded_by,
+    } | _contents(memory)
+
+
+def _contents(memory: Memory) -> dict[str, object]:
+    return {} if memory.content is None else memory.content.fields()

@@ -120,8 +120,13 @@ def _follow(mutation: Mutation, stored: Stored | None, memory: Memory, done: Cha
         to_revision=memory.revision,
         from_status=None if before is None else str(before.status),
         to_status=str(memory.status),
-        reason=code_of(done.reason),
+        reason=_reason(done),
     )
+
+
+def _reason(done: Change) -> str | None:
+    codes = [code for code in ("own" if done.own else None, code_of(done.reason)) if code]
+    return " ".join(codes) or None
 
 
 def _count(mutation: Mutation, stored: Stored | None, memory: Memory) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.access import Access, Origin, Reach, Role
 from codeflow_memory.domain.candidates import Candidate
-from codeflow_memory.domain.duplicates import family, text_key
+from codeflow_memory.domain.duplicates import family, group, text_key
 from codeflow_memory.domain.errors import PreviouslyRejectedError, ProvenanceInvalidError
 from codeflow_memory.domain.memory import (
     Collection,
@@ -83,10 +83,12 @@ def prepare(store: Store, candidate: Candidate) -> Prepared:
 
 
 def hash_text(store: Store, content: Content) -> str:
-    """Return the keyed hash of a text within its kind family; a trace equals nothing."""
-    kinds = family(content.kind)
-    if kinds is None:
-        return ""
+    """Return the keyed hash of a text within its kind family."""
+    return hash_within(store, group(content.kind), content)
+
+
+def hash_within(store: Store, kinds: str, content: Content) -> str:
+    """Return the keyed hash that the text of *content* has among *kinds*, one of `GROUPS`."""
     return store.keys.text_hash(f"{kinds}\n{text_key(content.title, content.body)}")
 
 
@@ -161,7 +163,8 @@ def _held_back(
 
 
 def _duplicate(tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int) -> Memory | None:
-    if not prepared.text_hash or prepared.candidate.supersedes is not None:
+    candidate = prepared.candidate
+    if family(candidate.content.kind) is None or candidate.supersedes is not None:
         return None
     ids = memories.with_text(tx, [scope_id], prepared.text_hash)
     for stored in memories.find_all(tx, [scope_id], ids):
@@ -189,7 +192,7 @@ def _applies_alike(a: Content, b: Content) -> bool:
 def _check_rejected(mutation: Mutation, reach: Reach, prepared: Prepared, scope_id: int) -> None:
     """Refuse a text that the project, or the author in it, has decided against before."""
     access, tx, own_scope = mutation.access, mutation.tx, reach.scopes[scope_id]
-    if not prepared.text_hash or (
+    if family(prepared.candidate.content.kind) is None or (
         access.decides and access.may(Role.REVIEWER, own_scope.repository_id)
     ):
         return

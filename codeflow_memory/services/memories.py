@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codeflow_memory.domain.access import Access, Reach, Role, Scope
+from codeflow_memory.domain.access import Access, Origin, Reach, Role, Scope
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.drafts import parse_changes
 from codeflow_memory.domain.errors import (
@@ -208,9 +208,7 @@ def revise_stored(
             status=status,
             content=content,
             content_sha256=content.sha256(),
-            trust=min(memory.trust, ruling.trust)
-            if ruling.status is Status.PROPOSED
-            else ruling.trust,
+            trust=_trust(mutation.access, memory, content, ruling),
             origin=str(mutation.access.origin),
             review_reason=_reason(memory, status, ruling),
             self_approved=False,
@@ -221,6 +219,21 @@ def revise_stored(
     renew = _claims(content) != _claims(memory.content)
     anchors.keep(mutation, revised, taken or Anchors(), renew=renew)
     return revised
+
+
+def _trust(access: Access, memory: Memory, content: Content, ruling: governance.Ruling) -> int:
+    """Return an edited entry's trust: only another text by a person is judged anew.
+
+    Else what feedback took away would be back after an edit of a tag; and evidence, which an agent
+    may attach, changes nothing.
+    """
+    old = memory.content
+    if old is not None and replace(content, sources=old.sources) == old:
+        return memory.trust
+    same = old is not None and (content.title, content.body) == (old.title, old.body)
+    if same or access.origin is not Origin.USER or ruling.status is Status.PROPOSED:
+        return min(memory.trust, ruling.trust)
+    return ruling.trust
 
 
 def _reason(memory: Memory, status: Status, ruling: governance.Ruling) -> str | None:

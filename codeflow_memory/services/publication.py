@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.candidates import Candidate
+from codeflow_memory.domain.duplicates import GROUPS
 from codeflow_memory.domain.errors import (
     ForbiddenError,
     PreviouslyRejectedError,
@@ -139,9 +140,11 @@ def _check_twins(
         for s in reach.scopes.values()
         if s.project_id == source.project_id and s.audience == "project"
     ]
-    if not prepared.text_hash:
-        return
-    ids = rows.with_text(mutation.tx, scope_ids, prepared.text_hash)
+    # Whatever kind the equal text is of, a trace too: what is compared is title and body.
+    content, ids = prepared.candidate.content, set[str]()
+    for kinds in GROUPS:
+        text_hash = governance.hash_within(mutation.store, kinds, content)
+        ids.update(rows.with_text(mutation.tx, scope_ids, text_hash))
     twins = (s.memory for s in rows.find_all(mutation.tx, scope_ids, ids))
     if any(twin.content is not None and reach.sees(twin) for twin in twins):
         raise PublicationRefusedError("twin", "the project has this text already, or rejected it")

@@ -1,5 +1,8 @@
 """The way of a piece of guidance through the commands: learn, review, search, verify."""
 
+import json
+import urllib.request
+
 import pytest
 
 pytestmark = pytest.mark.usefixtures("learned")
@@ -26,6 +29,34 @@ def test_a_decision_on_another_revision_is_a_conflict(cli):
     done = cli("memory", "accept", first["id"], "--revision", "7")
 
     assert (done.code, done.err.endswith("[revision-conflict]\n")) == (5, True)
+
+
+def test_a_memory_is_shown_with_what_it_changes(cli, serve, home):
+    (first, _) = cli("review", "--json").json["items"]
+    alone = cli("review", "show", first["id"]).ok().out
+    assert first["title"] in alone
+    assert "in place of" not in alone
+    accepted = cli("review", "accept", first["id"], "--json").json
+    old = {"memory_id": accepted["id"], "revision": accepted["revision"]}
+    line = {"kind": "fact", "title": f"{first['title']} now", "body": "b", "supersedes": old}
+    server = serve()
+    asked = urllib.request.Request(  # noqa: S310 - loopback
+        f"{server.url}/api/projects/{accepted['project_id']}/memories",
+        json.dumps({"collection": "project", **line}).encode(),
+        {
+            "Authorization": f"Bearer {(home / 'token').read_text().strip()}",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.urlopen(asked) as answer:  # noqa: S310 - loopback
+        proposed = json.load(answer)
+
+    shown = cli("review", "show", proposed["id"]).ok().out
+
+    assert f"in place of {accepted['id']} at revision 2:" in shown
+    assert "{+ now+}" in shown
+    both = cli("review", "show", proposed["id"], "--json").json
+    assert both["diff"]["from"] == 2
 
 
 def test_of_several_decisions_each_is_carried_out_and_each_refusal_told(cli):

@@ -187,6 +187,16 @@ def test_a_diff_names_two_revisions(api, accepted, query):
     api("ann", "GET", path, **query).refused(422, "invalid-request")
 
 
+def test_a_reviewer_sees_the_diff_against_what_is_superseded(api, accepted):
+    old = {"memory_id": accepted["id"], "revision": accepted["revision"]}
+    new = api.write(title="Another title", supersedes=old)
+
+    diff = api("bob", "GET", f"/api/memories/{new['id']}/diff").ok()
+
+    assert (diff["memory_id"], diff["from"], diff["to"]) == (new["id"], old["revision"], 1)
+    assert "title" in [field["field"] for field in diff["fields"]]
+
+
 def test_a_memory_is_written_read_and_decided(api):
     reply = api(
         "ann",

@@ -233,3 +233,21 @@ def test_the_graph_names_nodes_and_edges(api, walrus):
     assert (nodes[child["id"]]["proposed"], nodes[walrus["id"]]["title"]) == (True, "Walrus")
     assert (picture["truncated"], picture["limits"]) == (False, {"edges": 1000})
     assert (for_reader["nodes"], for_reader["edges"]) == ([], [])
+
+
+def test_a_target_that_no_longer_stands_is_a_node_without_a_title(api, walrus):
+    """Even where the entry itself stands in the picture, for what it supplies."""
+    source = {"memory_id": walrus["id"], "revision": walrus["revision"]}
+    child = api.act("bob", api.write(derived_from=[source]), "approve").ok()
+    outdated = api.act("bob", walrus, "outdate").ok()
+    assert outdated["paths"], "it supplies an edge of its own"
+
+    picture = api("reader", "GET", f"{api.base}/memory/graph").ok()
+
+    (edge,) = (e for e in picture["edges"] if e["type"] == "derived_from")
+    nodes = {node["id"]: node for node in picture["nodes"]}
+    assert (edge["memory_id"], edge["resolved"]) == (child["id"], False)
+    target = f"memory:{walrus['id']}@2"
+    assert nodes[edge["target"]] == {"id": target, "kind": "memory", "key": walrus["id"]}
+    around = api("reader", "GET", f"{api.base}/memory/graph", around=target).ok()
+    assert edge in around["edges"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeflow_memory.domain.errors import NotFoundError
+from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.services import diffs
 
 texts = st.text(st.sampled_from("ab cd\n.,é字"), max_size=40)
@@ -29,6 +29,28 @@ def test_only_fields_that_differ_are_shown(world, cast, project):
     body = compared["fields"][1]
     assert body["words"] == [["=", "keep "], ["-", "this"], ["+", "that"], ["=", " word"]]
     assert (compared["from"], compared["to"]) == (1, 3)
+
+
+def test_a_successor_is_compared_with_what_its_author_saw(world, cast, project):
+    old = world.accept(cast.ann, cast.bob, project, title="Tabs", body="Use tabs here.")
+    pair = {"memory_id": old.memory_id, "revision": old.revision}
+    new = world.propose(cast.abe, project, title="Tabs", body="Use spaces here.", supersedes=pair)
+    world.decide(cast.bob, old, "outdate")
+
+    compared = diffs.against_superseded(world.store, cast.bob, new.memory_id)
+
+    assert (compared["memory_id"], compared["from"], compared["to"]) == (new.memory_id, 2, 1)
+    (body,) = compared["fields"]
+    assert body["words"] == [["=", "Use "], ["-", "tabs"], ["+", "spaces"], ["=", " here."]]
+
+
+def test_what_supersedes_nothing_has_no_such_comparison(world, cast, project):
+    memory = world.propose(cast.ann, project)
+
+    with pytest.raises(InvalidRequestError):
+        diffs.against_superseded(world.store, cast.ann, memory.memory_id)
+    with pytest.raises(NotFoundError):
+        diffs.against_superseded(world.store, cast.reader, memory.memory_id)
 
 
 def test_a_revision_differs_in_nothing_from_itself(world, cast, project):

@@ -107,6 +107,28 @@ def test_trust_stays_within_its_bounds(world, cast, project):
     assert standing.trust == 10_000
 
 
+@pytest.mark.parametrize(
+    ("who", "changes", "trust"),
+    [
+        ("ann", {"tags": ["other"]}, 7_000),
+        ("ann", {"sources": [f"commit:{'a' * 40}"]}, 7_000),
+        ("run", {"sources": [f"commit:{'a' * 40}"]}, 7_000),
+        ("run", {"body": "Another text."}, 7_000),
+        ("ann", {"body": "Another text."}, 8_500),
+    ],
+)
+def test_what_was_judged_stays_judged_until_a_person_writes_another_text(
+    world, cast, project, who, changes, trust
+):
+    run = world.sign_in(world.run(cast.ann, project).text)
+    memory = world.propose(run, project, collection="private")
+    assert give(world, cast.ann, memory.memory_id, helpful=False).trust == 7_000
+
+    revised = world.revise(run if who == "run" else cast.ann, memory, **changes)
+
+    assert (revised.trust, revised.status) == (trust, memory.status)
+
+
 def test_below_the_floor_accepted_guidance_returns_to_review(world, cast, project):
     memory = world.accept(cast.ann, cast.bob, project)
     give(world, cast.ann, memory.memory_id, helpful=False)

@@ -136,12 +136,19 @@ def test_a_twin_that_the_author_does_not_see_tells_nothing(world, cast, project)
     assert memory.status is Status.PROPOSED
 
 
-def test_a_trace_has_no_twin(world, cast, project):
-    world.propose(cast.abe, project, kind="trace")
+@pytest.mark.parametrize(("mine", "theirs"), [("trace", "trace"), ("fact", "skill")])
+def test_a_twin_is_one_of_whatever_kind(world, cast, project, mine, theirs):
+    text = {"title": "One title", "body": "One body"}
+    world.propose(cast.abe, project, kind=theirs, **text)
 
-    memory = world.publish(cast.ann, private(world, cast.ann, project, kind="trace"))
+    assert reason(world, cast.ann, private(world, cast.ann, project, kind=mine, **text)) == "twin"
 
-    assert memory.status is Status.PROPOSED
+
+def test_a_trace_is_published_once(world, cast, project):
+    memory = private(world, cast.ann, project, kind="trace")
+
+    assert world.publish(cast.ann, memory).status is Status.PROPOSED
+    assert reason(world, cast.ann, memory) == "twin"
 
 
 def test_nothing_of_the_private_original_travels_but_its_text(world, cast):

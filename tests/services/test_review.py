@@ -159,6 +159,27 @@ def test_a_repository_can_allow_own_approval_and_it_stays_marked(world, cast, pr
     assert [a.own for a in world.get(cast.bob, memory).approvals] == [True]
 
 
+@pytest.mark.parametrize("action", ["outdate", "supersede"])
+def test_what_else_becomes_of_an_own_proposal_is_marked_in_the_audit_too(
+    world, cast, project, action
+):
+    world.settings(project, allow_own_approval=True)
+    other = world.accept(cast.ann, cast.bea, project, title="Another")
+    own = world.propose(cast.bob, project, title="Bob's")
+    not_own = world.propose(cast.ann, project, title="Ann's")
+    facts = {"superseded_by": other.memory_id} if action == "supersede" else {}
+
+    marked = world.decide(cast.bob, own, action, reason="wrong", **facts)
+    world.decide(cast.bob, not_own, action, reason="wrong", **facts)
+
+    assert marked.self_approved
+    with world.store.engine.read() as tx:
+        rows = tx.rows(
+            "SELECT reason FROM audit WHERE action = :a ORDER BY sequence", {"a": action}
+        )
+    assert rows == [("own wrong",), ("wrong",)]
+
+
 def test_the_mark_of_an_own_approval_outlives_a_time_out_of_service(world, cast, project):
     world.settings(project, allow_own_approval=True)
     memory = world.decide(cast.bob, world.propose(cast.bob, project), "approve")
