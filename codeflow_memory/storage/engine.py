@@ -262,21 +262,23 @@ class Engine:
         with self._lock:
             self._idle.append((time.monotonic(), connection))
             if self._reaper is None:
-                self._start_reaper()
+                self._start_reaper(IDLE_SECONDS)
 
-    def _start_reaper(self) -> None:
-        self._reaper = threading.Timer(IDLE_SECONDS, self._reap)
+    def _start_reaper(self, seconds: float) -> None:
+        self._reaper = threading.Timer(seconds, self._reap)
         self._reaper.daemon = True
         self._reaper.start()
 
     def _reap(self) -> None:
-        limit = time.monotonic() - IDLE_SECONDS
+        now = time.monotonic()
+        limit = now - IDLE_SECONDS
         with self._lock:
             old = [c for at, c in self._idle if at <= limit]
             self._idle = [(at, c) for at, c in self._idle if at > limit]
             self._reaper = None
             if self._idle:
-                self._start_reaper()
+                # When the longest idle one has idled enough, or it would stay for twice as long.
+                self._start_reaper(min(at for at, _ in self._idle) - limit)
         for connection in old:
             connection.close()
 

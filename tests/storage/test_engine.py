@@ -257,3 +257,33 @@ def test_a_closed_engine_holds_no_connection_and_opens_again(numbers, monkeypatc
     monkeypatch.setattr(engines, "IDLE_SECONDS", 0.01)
 
     assert read(numbers) == []
+
+
+def test_a_connection_that_has_idled_for_a_second_is_closed_then(numbers, monkeypatch):
+    """Not at the second look a second later, whatever others have been used for meanwhile."""
+    clock, timers = [100.0], []
+
+    class Timer:
+        def __init__(self, seconds, look):
+            timers.append((clock[0] + seconds, look))
+
+        start = cancel = lambda self: None
+
+    monkeypatch.setattr(engines.threading, "Timer", Timer)
+    monkeypatch.setattr(engines.time, "monotonic", lambda: clock[0])
+    numbers.close()
+    with numbers.read(), numbers.read():
+        clock[0] = 100.0
+    first, look = timers.pop()
+    clock[0] = 100.75
+    read(numbers)
+    clock[0] = first
+    look()
+    second, look = timers.pop()
+    clock[0] = second
+
+    look()
+
+    assert (first, second) == (101.0, 101.75)
+    assert timers == []
+    assert numbers._idle == []
