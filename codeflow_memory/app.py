@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from litestar import Litestar
+from litestar import Litestar, Request, Response
 from litestar.di import Provide
 from litestar.plugins.pydantic import PydanticPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler
@@ -32,6 +33,7 @@ from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.openapi import PATH as DOCS
 from codeflow_memory.http.openapi import openapi_config
 from codeflow_memory.http.options import answer_options
+from codeflow_memory.http.parameters import learn_parameters, refuse_unknown_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import Rate, RateLimits, Rates
@@ -90,7 +92,7 @@ def create_litestar(wiring: Wiring) -> Litestar:
     pool = Pool(threads=THREADS, waiting=WAITING)
     limits = None if wiring.fixed else RateLimits(_rates(wiring.settings), time.monotonic)
     callers = Callers(wiring.stores, pool, limits, wiring.fixed)
-    return Litestar(
+    app = Litestar(
         route_handlers=ROUTES,
         dependencies={
             "pool": Provide(lambda: pool, sync_to_thread=False),
@@ -98,7 +100,7 @@ def create_litestar(wiring: Wiring) -> Litestar:
             "change": Provide(provide_change),
         },
         guards=[callers.guard],
-        before_request=answer_options,
+        before_request=_before,
         exception_handlers=exception_handlers(),
         logging_config=None,
         request_class=StrictRequest,
@@ -107,6 +109,15 @@ def create_litestar(wiring: Wiring) -> Litestar:
         openapi_config=openapi_config(title="Code Flow Memory", version=__version__),
         on_shutdown=[pool.close],
     )
+    learn_parameters(app)
+    return app
+
+
+async def _before(request: Request[Any, Any, Any]) -> Response[None] | None:
+    answered = await answer_options(request)
+    if answered is None:
+        refuse_unknown_parameters(request)
+    return answered
 
 
 def _rates(settings: Settings) -> Rates:

@@ -174,9 +174,9 @@ class World:
             self.store, access, memory.memory_id, memory.revision, operation, reason=reason
         ).memory
 
-    def publish(self, access: Access, memory: Memory) -> Memory:
+    def publish(self, access: Access, memory: Memory, note: str | None = None) -> Memory:
         return publication.publish(
-            self.store, access, memory.memory_id, memory.revision, NEW
+            self.store, access, memory.memory_id, note, memory.revision, NEW
         ).memory
 
     def get(self, access: Access, memory: Memory):

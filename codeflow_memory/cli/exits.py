@@ -55,7 +55,11 @@ EXIT: Final[Mapping[type[CodeflowError], int]] = {
     errors.DeadlineExceededError: FAILED,
 }
 
-_BY_CODE: Final[Mapping[str, int]] = {error.code: code for error, code in EXIT.items()}
+_STANDS: Final = "exists"
+_BY_CODE: Final[Mapping[str, int]] = {
+    **{error.code: code for error, code in EXIT.items()},
+    _STANDS: CONFLICT,
+}
 
 
 class Refusal(Exception):  # noqa: N818 - a server's answer, which is no defect of this program
@@ -78,6 +82,13 @@ class NotThereError(Refusal):
 
     def __init__(self, sentence: str) -> None:
         super().__init__("not-found", sentence, {})
+
+
+class StandsError(Refusal):
+    """Something that was to be made stands already."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(_STANDS, sentence, {})
 
 
 class UnreachableError(Exception):

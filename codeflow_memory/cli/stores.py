@@ -58,7 +58,8 @@ def opened(
     Args:
         context: Names the home.
         command: For the refusal when a server is meant.
-        making: Whether a home without its tenant `local` gets it; else it is not found.
+        making: Whether a home without its tenant `local` gets it; else it is not found, unless
+            an older document waits to be imported.
         roots: Folders that may be read beside those of the configuration: the user named them.
 
     Raises:
@@ -66,7 +67,7 @@ def opened(
         StoreUnusableError: An import, migration or restore holds it.
     """
     home = context.local(command)
-    if making:
+    if making or _waits(home):
         make(home)
     elif not home.path.is_dir():
         raise NotThereError(f"there is no home {home.path}: `codeflow-memory up` makes it")
@@ -79,6 +80,11 @@ def opened(
             yield Opened(home, settings, tenants)
         finally:
             tenants.close()
+
+
+def _waits(home: Home) -> bool:
+    """Tell whether an older document stands in *home* and no database of `local` does."""
+    return os.path.lexists(home.path / LEGACY_DOCUMENT) and not home.database(LOCAL).exists()
 
 
 def make(home: Home) -> None:

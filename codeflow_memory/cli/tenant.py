@@ -4,6 +4,7 @@ import rich_click as click
 
 from codeflow_memory.cli import output, stores
 from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.exits import StandsError
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import ForbiddenError
 from codeflow_memory.services.tenants import Tenants
@@ -20,7 +21,7 @@ def create(context: Context, slug: str, *, dry_run: bool) -> None:
     with stores.opened(context, "tenant create", making=True) as home:
         _require_owner(home.tenants, context.token)
         if home.home.database(slug).exists():
-            raise click.ClickException(f"the tenant {slug} exists already")
+            raise StandsError(f"the tenant {slug} exists already")
         if not dry_run:
             home.tenants.create(slug)
     if context.json:

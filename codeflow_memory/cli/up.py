@@ -18,7 +18,11 @@ from codeflow_memory.cli import stores
 from codeflow_memory.cli.context import SERVER, TOKEN, Context
 from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
-from codeflow_memory.domain.errors import StoreUnusableError, UnauthenticatedError
+from codeflow_memory.domain.errors import (
+    ImportConflictError,
+    StoreUnusableError,
+    UnauthenticatedError,
+)
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
@@ -80,7 +84,7 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
             try:
                 store = stores.ensure_local(tenants)
                 home.fill_ballast()
-                yield Start(Opened(home, settings, tenants), first_token(home, store))
+                yield Start(Opened(home, settings, tenants), _token(home, store))
             finally:
                 tenants.close()
 
@@ -130,6 +134,15 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
             server.run(app, listener, ready=ready)
         finally:
             worker.stop()
+
+
+def _token(home: Home, store: Store) -> str | None:
+    try:
+        return first_token(home, store)
+    except ImportConflictError:
+        # Reads are served on, to whoever has a token; that there is a conflict was told.
+        talk("no first token can be made until then")
+        return None
 
 
 def first_token(home: Home, store: Store) -> str | None:

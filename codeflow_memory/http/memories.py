@@ -199,12 +199,12 @@ class MemoryController(Controller):
     async def publish(
         self,
         memory_id: FromPath[str],
-        data: JSONBody[wire.PublishBody],  # noqa: ARG002 - checked by reading it
+        data: JSONBody[wire.PublishBody],
         change: NamedDependency[Change],
     ) -> MemoryResponse:
-        """Propose a private or team memory to its project."""
+        """Propose a private or team memory to its project; its first revision keeps the note."""
         view = await change.run(
-            publication.publish, memory_id, change.base_revision, change.operation
+            publication.publish, memory_id, data.note, change.base_revision, change.operation
         )
         return shown(view, 201)
 

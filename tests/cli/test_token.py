@@ -44,7 +44,8 @@ def test_a_token_of_one_tenant_reaches_no_other(cli):
 def test_tenants_are_made_once_and_listed(cli):
     cli("tenant", "create", "birch").ok()
 
-    assert cli("tenant", "create", "birch").code == 1
+    again = cli("tenant", "create", "birch")
+    assert (again.code, again.err.endswith("[exists]\n")) == (5, True)
     assert cli("tenant", "list").ok().out.split() == ["TENANT", "local", "birch"]
     assert cli("tenant", "list", "--jsonl").ok().out.splitlines()[1] == '{"tenant": "birch"}'
 

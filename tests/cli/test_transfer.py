@@ -1,6 +1,7 @@
 """``import-json``, ``export`` and ``import-jsonl`` as processes."""
 
 import json
+import urllib.request
 
 import pytest
 
@@ -61,6 +62,29 @@ def test_a_check_writes_nothing(cli, legacy):
 
     assert (done.json["outcome"], done.json["counts"]["entries"]) == ("checked", 1)
     assert [p.name for p in cli.home.iterdir()] == ["memory.json"]
+
+
+@pytest.mark.parametrize("command", [("status",), ("review",), ("export", "--format", "jsonl")])
+def test_whatever_comes_first_to_a_home_imports_what_waits_there(cli, legacy, command):
+    path = legacy(document(ENTRY))
+
+    cli(*command).ok()
+
+    assert not path.exists()
+    assert cli("memory", "show", ENTRY["id"], "--json").ok().json["title"] == ENTRY["title"]
+
+
+def test_a_home_in_conflict_is_served_though_it_has_no_token(cli, legacy, serve):
+    cli("import-json", legacy(document(ENTRY))).ok()
+    path = legacy(document({**ENTRY, "revision": 3}))
+    assert not (cli.home / "token").exists()
+
+    server = serve()
+
+    assert "token" not in server.first
+    with urllib.request.urlopen(f"{server.url}/healthz") as answer:  # noqa: S310 - loopback
+        assert answer.status == 200
+    assert path.exists()
 
 
 def test_a_conflict_has_its_own_exit_code(cli, legacy):

@@ -290,6 +290,8 @@ def test_a_publication_is_a_proposal_of_its_own(api):
         '"1"',
     )
     assert public["derived_from"] == [{"memory_id": private["id"], "revision": 1, "resolved": True}]
+    (first,) = api("bob", "GET", f"/api/memories/{public['id']}/revisions").ok()["items"]
+    assert (first["action"], first["reason"]) == ("create", "useful")
 
 
 def test_feedback_answers_with_the_trust(api):
