@@ -104,16 +104,23 @@ def mutate(
     store.guard.before()
     operation_id = store.keys.operation_id(operation.operation_id or store.ids.new("op"))
     request_hash = store.keys.request_hash(*operation.parts)
+    resolved: list[Access] = []
+
+    def resolve(tx: Transaction) -> Access:
+        resolved.append(accesses.refresh(store, tx, access))
+        return resolved[-1]
 
     def attempt() -> T:
-        return _attempt(store, access, operation_id, request_hash, work, render)
+        return _attempt(store, resolve, operation_id, request_hash, work, render)
 
     try:
         return attempt()
     except (StorageFullError, StoreUnusableError) as error:
-        settled = _settled(store, access, operation_id, request_hash, render)
-        if settled is not None:
-            return settled[0]
+        # An attempt that never came to its caller wrote nothing; nobody may have an older receipt.
+        for caller in resolved:
+            settled = _settled(store, caller, operation_id, request_hash, render)
+            if settled is not None:
+                return settled[0]
         full = isinstance(error, StorageFullError)
         if needs_room or not full or not store.home.release_ballast():
             raise
@@ -122,14 +129,14 @@ def mutate(
 
 def _attempt(
     store: Store,
-    access: Access,
+    resolve: Callable[[Transaction], Access],
     operation_id: str,
     request_hash: str,
     work: Work,
     render: Render[T],
 ) -> T:
     with store.engine.write() as tx:
-        caller = accesses.refresh(store, tx, access)
+        caller = resolve(tx)
         known = _known(tx, caller, operation_id, request_hash)
         if known is not None:
             return render(tx, caller, known)

@@ -3,7 +3,7 @@
 import pytest
 
 from codeflow_memory.adapters.stems import SnowballStems
-from codeflow_memory.domain.adjacency import BONUS, bonuses
+from codeflow_memory.domain.adjacency import BONUS, DEPTH, bonuses
 from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.storage.words import UnicodeWords
 
@@ -16,6 +16,10 @@ def gain(text: str, *fields: str, literal: bool = False) -> float:
     rarity = [0.5] * len(query.tokens)
     found = bonuses(query, rarity, {"m": fields}, WORDS, None if literal else STEMS)
     return round(found.get("m", 0.0) / BONUS, 6)
+
+
+def test_the_texts_of_the_best_50_are_read():
+    assert DEPTH == 50
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,12 @@ def test_a_required_field_is_named(name):
     [
         ("title", "", "/title"),
         ("title", " \u3000", "/title"),
-        ("title", "t" * 201, "/title"),
         ("title", "one\ntwo", "/title"),
         ("title", "one\ttwo", "/title"),
         ("title", None, "/title"),
         ("title", 7, "/title"),
         ("body", "", "/body"),
         ("body", "\n\n", "/body"),
-        ("body", "b" * 16_385, "/body"),
         ("body", "b" * 100_000, "/body"),
         ("body", ["b"], "/body"),
         ("body", "bell \x07", "/body"),
@@ -57,31 +55,25 @@ def test_a_required_field_is_named(name):
         ("sensitivity", "odd", "/sensitivity"),
         ("sensitivity", None, "/sensitivity"),
         ("sensitivity", True, "/sensitivity"),
-        ("tags", [f"t{i}" for i in range(17)], "/tags"),
         ("tags", "tag", "/tags"),
         ("tags", None, "/tags"),
         ("tags", ["ok", "t" * 65], "/tags/1"),
         ("tags", [""], "/tags/0"),
         ("tags", ["a\nb"], "/tags/0"),
         ("tags", [3], "/tags/0"),
-        ("paths", [f"p/{i}" for i in range(65)], "/paths"),
         ("paths", ["fine.py", "/etc/passwd"], "/paths/1"),
         ("paths", ["../up"], "/paths/0"),
         ("paths", ["a\0b"], "/paths/0"),
         ("paths", ["C:\\x"], "/paths/0"),
         ("paths", [None], "/paths/0"),
-        ("branches", [f"b{i}" for i in range(17)], "/branches"),
-        ("branches", ["x" * 256], "/branches/0"),
         ("branches", ["commit:abc"], "/branches/0"),
         ("branches", ["two words"], "/branches/0"),
         ("branches", ["a..b"], "/branches/0"),
         ("branches", ["-x"], "/branches/0"),
         ("branches", [False], "/branches/0"),
-        ("sources", [f"session:s{i}" for i in range(65)], "/sources"),
         ("sources", ["run:r1", "file:../x"], "/sources/1"),
         ("sources", ["run:a\u202eb"], "/sources/0"),
         ("sources", [{}], "/sources/0"),
-        ("derived_from", [PAIR] * 33, "/derived_from"),
         ("derived_from", PAIR, "/derived_from"),
         ("derived_from", ["mem_1"], "/derived_from/0"),
         ("derived_from", [{"revision": 1}], "/derived_from/0/memory_id"),
@@ -92,7 +84,6 @@ def test_a_required_field_is_named(name):
         ("derived_from", [{**PAIR, "revision": 2**31}], "/derived_from/0/revision"),
         ("derived_from", [{"memory_id": "mem_1"}], "/derived_from/0/revision"),
         ("derived_from", [{**PAIR, "note": 1}], "/derived_from/0/note"),
-        ("key", "k" * 201, "/key"),
         ("key", "", "/key"),
         ("key", 5, "/key"),
         ("valid_from", "yesterday", "/valid_from"),
@@ -109,6 +100,38 @@ def test_a_required_field_is_named(name):
 )
 def test_a_fault_points_at_its_field(field, value, pointer):
     assert pointers(**{field: value}) == [pointer]
+
+
+@pytest.mark.parametrize(
+    ("field", "maximum", "made", "pointer"),
+    [
+        ("title", 200, lambda n: "字" * n, "/title"),
+        ("body", 16_384, lambda n: "字" * n, "/body"),
+        ("tags", 16, lambda n: [f"t{i}" for i in range(n)], "/tags"),
+        ("tags", 64, lambda n: ["字" * n], "/tags/0"),
+        ("paths", 64, lambda n: [f"p/{i}" for i in range(n)], "/paths"),
+        ("branches", 16, lambda n: [f"b{i}" for i in range(n)], "/branches"),
+        ("branches", 255, lambda n: ["b" * n], "/branches/0"),
+        ("sources", 64, lambda n: [f"session:s{i}" for i in range(n)], "/sources"),
+        (
+            "derived_from",
+            32,
+            lambda n: [PAIR | {"revision": i + 1} for i in range(n)],
+            "/derived_from",
+        ),
+        (
+            "derived_from",
+            200,
+            lambda n: [PAIR | {"memory_id": "m" * n}],
+            "/derived_from/0/memory_id",
+        ),
+        ("key", 200, lambda n: "字" * n, "/key"),
+    ],
+)
+def test_what_is_at_its_maximum_is_read_and_one_more_is_refused(field, maximum, made, pointer):
+    """The limits of 01 §2; those of one branch and one id are git's and this server's own."""
+    assert parse_draft({**DRAFT, field: made(maximum)}).fields()[field] == made(maximum)
+    assert pointers(**{field: made(maximum + 1)}) == [pointer]
 
 
 def test_all_faults_are_told_at_once():

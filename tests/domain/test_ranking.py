@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from codeflow_memory.domain.ranking import (
     MAX_FREQUENCY,
+    MAX_SEEDS,
     PATH_SHARE,
     PIVOT,
     RECENCY_HALF_LIFE,
@@ -49,6 +50,10 @@ def indexes(draw):
         key: [(m, pack(*tf)) for m, tf in draw(st.dictionaries(ids, frequencies)).items()]
         for key in keys
     }
+
+
+def test_at_most_512_memories_are_seeds():
+    assert MAX_SEEDS == 512
 
 
 def test_a_score_is_idf_times_weighted_saturating_fields():

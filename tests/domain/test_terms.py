@@ -57,26 +57,57 @@ def weight(text: str, body: str, *, literal: bool = False) -> float:
     [
         ("connection", "a connection fails", 1.0),
         ("Connection", "a CONNECTION fails", 1.0),
-        ("user", "call getUserById", WEIGHT[Form.PART]),
-        ("user", "call get_user_by_id", WEIGHT[Form.PART]),
-        ("py", "see login.py", WEIGHT[Form.PART]),
-        ("server", "HTTPServer", WEIGHT[Form.PART]),
-        ("cafe", "the caf\u00e9", WEIGHT[Form.PLAIN]),
-        ("caf\u00e9", "the cafe", WEIGHT[Form.PLAIN]),
-        ("connections", "it connected", WEIGHT[Form.STEM]),
-        ("connections", "connect it", WEIGHT[Form.STEM]),
-        ("connect", "connections", WEIGHT[Form.STEM]),
-        ("users", "getUserById", WEIGHT[Form.STEM]),
-        ("user", "findUsers", WEIGHT[Form.STEM]),
-        ("\u6570\u636e", "\u4f7f\u7528\u6570\u636e\u5e93", WEIGHT[Form.PAIR]),
+        ("user", "call getUserById", 0.7),
+        ("user", "call get_user_by_id", 0.7),
+        ("py", "see login.py", 0.7),
+        ("server", "HTTPServer", 0.7),
+        ("cafe", "the caf\u00e9", 0.9),
+        ("caf\u00e9", "the cafe", 0.9),
+        ("connections", "it connected", 0.6),
+        ("connections", "connect it", 0.6),
+        ("connect", "connections", 0.6),
+        ("users", "getUserById", 0.6),
+        ("user", "findUsers", 0.6),
+        ("\u6570\u636e", "\u4f7f\u7528\u6570\u636e\u5e93", 0.8),
         ("\u5e93", "\u4f7f\u7528\u6570\u636e\u5e93", 1.0),
-        ("\u30c7\u30fc\u30bf", "\u30c7\u30fc\u30bf\u30d9\u30fc\u30b9", WEIGHT[Form.PAIR]),
+        ("\u30c7\u30fc\u30bf", "\u30c7\u30fc\u30bf\u30d9\u30fc\u30b9", 0.8),
         ("src/auth/login.py", "in src/auth/login.py.", 1.0),
         ("apple", "banana", 0.0),
     ],
 )
 def test_each_form_is_found_with_its_weight(text, body, expected):
     assert weight(text, body) == expected
+
+
+def test_a_form_weighs_what_the_contract_says():
+    assert WEIGHT == {
+        Form.EXACT: 1.0,
+        Form.PART: 0.7,
+        Form.PLAIN: 0.9,
+        Form.STEM: 0.6,
+        Form.PAIR: 0.8,
+    }
+
+
+@pytest.mark.parametrize(
+    ("run", "pairs"),
+    [
+        ("数据库", ["数据", "据库"]),
+        ("ひらがな", ["ひら", "らが", "がな"]),
+        ("データ", ["デー", "ータ"]),
+        ("ภาษา", ["ภา", "าษ", "ษา"]),
+        ("ພາສາ", ["ພາ", "າສ", "ສາ"]),
+        ("ភាសា", ["ភា", "ាស", "សា"]),
+        ("မြန်", ["မြ", "ြန", "န်"]),
+    ],
+    ids=["Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"],
+)
+def test_a_script_without_spaces_is_stored_and_looked_for_by_overlapping_pairs(run, pairs):
+    stored = [term for term, form in terms(f"the {run} ends") if form is Form.PAIR]
+
+    assert sorted(stored) == sorted(pairs)
+    assert names(run) == pairs
+    assert weight(pairs[1], f"the {run} ends") == 0.8
 
 
 def test_a_stem_is_not_found_through_a_word_that_only_looks_like_it():

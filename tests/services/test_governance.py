@@ -6,7 +6,11 @@ import pytest
 
 from codeflow_memory.domain.access import Origin, Role
 from codeflow_memory.domain.candidates import Candidate
-from codeflow_memory.domain.errors import InvalidRequestError, LimitExceededError
+from codeflow_memory.domain.errors import (
+    InvalidRequestError,
+    LimitExceededError,
+    PreviouslyRejectedError,
+)
 from codeflow_memory.domain.limits import PROJECT_ENTRIES, RUN_ENTRIES, SCOPE_BYTES, counted_bytes
 from codeflow_memory.domain.memory import Collection, Content, Kind, Status
 from codeflow_memory.services import governance
@@ -238,3 +242,21 @@ def test_counters_terms_and_edges_follow_every_change(world, cast, project):
     compared, drift = recompute(world.store, sample=None)
 
     assert (compared, drift) == (3, [])
+
+
+@pytest.mark.parametrize("how", ["reject", "delete"])
+def test_what_a_team_decided_of_a_mates_text_refuses_no_other(world, cast, project, how):
+    text = {"title": "One title", "body": "One body"}
+    team = world.team("red", cast.ann, cast.abe)
+    ann, abe = world.again(cast.ann), world.again(cast.abe)
+    shared = {"collection": "team", "team_id": team, "sensitivity": "sensitive"}
+    held = world.propose(abe, project, **text, **shared)
+    if how == "reject":
+        world.decide(ann, held, "reject")
+    else:
+        world.delete(abe, held)
+
+    for fields in ({}, {"collection": "private"}, shared):
+        assert not world.write(ann, project, **text, **fields).duplicate
+    with pytest.raises(PreviouslyRejectedError):
+        world.write(abe, project, **text, collection="private")

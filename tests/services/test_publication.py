@@ -1,5 +1,6 @@
 """Publication: what travels from a private entry to the project, and what refuses it."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -12,12 +13,31 @@ from codeflow_memory.domain.errors import (
     RevisionConflictError,
 )
 from codeflow_memory.domain.memory import Pair, Status
-from codeflow_memory.services import projects
+from codeflow_memory.services import legacy_import, memories, projects
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.projects import NewProject
+from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.storage.home import Home
 
 NEW = Operation(None, ())
 COMMIT = "c" * 40
+TOKEN = "ghp" + "_" + "Ab3" * 12
+"""Has the form of a credential; it is none."""
+
+OLD_ENTRY = {
+    "id": f"mem_{1:026}",
+    "revision": 1,
+    "collection": "private",
+    "runId": "r1",
+    "agent": "claude",
+    "repo": "/srv/code/shop",
+    "projectId": "core",
+    "status": "accepted",
+    "createdAt": "2026-03-01T08:00:00Z",
+    "updatedAt": "2026-03-01T08:00:00Z",
+    "title": "Where the registry is",
+}
+"""A private entry of the older ``memory.json``, without its body."""
 
 
 def private(world, author, project, **fields):
@@ -78,6 +98,29 @@ def test_what_is_sensitive_is_not_published(world, cast, project):
     assert reason(world, cast.ann, world.decide(cast.ann, held, "approve")) == "sensitivity"
 
 
+@pytest.mark.parametrize(
+    ("body", "why"), [(f"Its token is {TOKEN}", "secret"), ("At home", None)], ids=["held", "none"]
+)
+def test_an_imported_text_that_holds_a_secret_is_not_published(world, tmp_path, clock, body, why):
+    """An import keeps texts as they are; what was written here has lost its secrets before."""
+    home = Home(tmp_path / "older")
+    home.make()
+    entries = [OLD_ENTRY | {"body": body}]
+    document = {"version": 2, "entries": entries, "receipts": [], "feedback": []}
+    (home.path / "memory.json").write_text(json.dumps(document))
+    legacy_import.run(home, now=clock)
+    world.tenants.close()
+    world.tenants = Tenants(home, now=clock)
+    memory = memories.get(world.store, world.owner, OLD_ENTRY["id"]).memory
+    assert memory.content.body == body
+
+    if why is None:
+        assert world.publish(world.owner, memory).status is Status.PROPOSED
+    else:
+        assert reason(world, world.owner, memory) == why
+    world.tenants.close()
+
+
 def test_what_belongs_to_the_project_is_not_published_again(world, cast, project):
     assert reason(world, cast.bob, world.accept(cast.ann, cast.bob, project)) == "collection"
 
@@ -125,6 +168,14 @@ def test_a_twin_in_the_project_refuses(world, cast, project, twin):
             world.decide(cast.bob, other, "outdate")
 
     assert reason(world, cast.ann, memory) == "twin"
+
+
+def test_a_rejected_twin_refuses_a_reviewer_too(world, cast, project):
+    """Who may propose a rejected text again does not do so by publishing it."""
+    text = {"title": "One title", "body": "One body"}
+    world.decide(cast.bea, world.propose(cast.abe, project, **text), "reject")
+
+    assert reason(world, cast.bob, private(world, cast.bob, project, **text)) == "twin"
 
 
 def test_a_twin_that_the_author_does_not_see_tells_nothing(world, cast, project):
@@ -189,6 +240,17 @@ def test_nothing_of_the_private_original_travels_but_its_text(world, cast):
     assert content.derived_from == (Pair(memory.memory_id, 1),)
     assert (content.title, content.tags) == (memory.content.title, ("one",))
     assert world.get(cast.ann, memory).memory == memory
+
+
+def test_a_publication_names_its_source_and_none_of_the_sources_of_that(world, cast, project):
+    root = private(world, cast.ann, project)
+    pair = {"memory_id": root.memory_id, "revision": root.revision}
+    child = private(world, cast.ann, project, derived_from=[pair])
+    child = world.revise(cast.ann, child, title="Another title")
+
+    public = world.publish(cast.ann, child)
+
+    assert public.content.derived_from == (Pair(child.memory_id, 2),)
 
 
 def test_a_published_text_is_decided_by_another(world, cast, project):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from codeflow_memory.domain import adjacency, ranking
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import NotFoundError
 from codeflow_memory.domain.memory import Collection, Kind
@@ -158,3 +159,31 @@ def test_a_short_answer_is_the_beginning_of_a_long_one(world, cast, project):
     for limit in (1, 20, 50, 51):
         short = world.search(cast.reader, project, "walrus herd", limit=limit)
         assert short.results == whole.results[:limit]
+
+
+@pytest.mark.parametrize(("scoring", "truncated"), [(2, False), (3, True)])
+def test_more_than_the_most_seeds_are_reported(
+    world, cast, project, monkeypatch, scoring, truncated
+):
+    monkeypatch.setattr(ranking, "MAX_SEEDS", 2)
+    for _ in range(scoring):
+        world.propose(cast.ann, project, collection="private", title="Walrus")
+    world.propose(cast.ann, project, collection="private", title="Zebra")
+
+    assert world.search(cast.ann, project, "walrus").seeds_truncated is truncated
+
+
+def test_adjacency_is_looked_up_among_the_best_alone(world, cast, project, monkeypatch):
+    for _ in range(2):
+        world.propose(cast.ann, project, collection="private", title="Walrus of one herd")
+    last = world.propose(cast.ann, project, collection="private", body="see the walrus herd")
+
+    def scored(depth):
+        monkeypatch.setattr(adjacency, "DEPTH", depth)
+        results = world.search(cast.ann, project, "walrus herd").results
+        return {result.memory_id: result.score for result in results}
+
+    plain, looked_up = scored(2), scored(3)
+
+    assert min(plain, key=plain.__getitem__) == last.memory_id
+    assert {m for m in plain if looked_up[m] > plain[m]} == {last.memory_id}

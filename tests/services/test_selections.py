@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from codeflow_memory.domain import ranking
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.budget import Budget
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
@@ -276,6 +277,31 @@ def test_budgets_omit_with_the_reason_and_never_cut(world, cast, project):
     ]
     assert len(made.context) <= 3_000
     assert [o["reason"] for o in fewer.record["omitted"]] == ["entries", "entries"]
+
+
+@pytest.mark.parametrize("query", ["walrus", ""])
+def test_what_is_no_seed_is_neither_taken_nor_lends_to_a_seed(
+    world, cast, project, clock, monkeypatch, query
+):
+    made, pairs = [], []
+    for number in range(3):
+        clock.at += DAY
+        fields = {"title": f"Walrus {number}", "derived_from": pairs if number == 1 else []}
+        made.append(world.propose(cast.ann, project, collection="private", **fields))
+        pairs = [{"memory_id": made[-1].memory_id, "revision": 1}]
+    oldest, derived, newest = made
+    whole = world.select(cast.ann, project, query=query)
+    assert {r["type"] for r in reasons(whole, derived)} >= {"connection"}
+
+    for most in (3, 2):
+        monkeypatch.setattr(ranking, "MAX_SEEDS", most)
+        selection = world.select(cast.ann, project, query=query)
+        assert selection.record["truncated"]["seeds"] is (most == 2)
+
+    assert chosen(selection) == [newest.memory_id, derived.memory_id]
+    assert selection.record["omitted"] == []
+    assert "connection" not in {r["type"] for r in reasons(selection, derived)}
+    assert oldest.memory_id in chosen(whole)
 
 
 def test_explained_omissions_have_their_scores_by_channel(world, cast, project):

@@ -87,6 +87,23 @@ def test_a_damaged_file_is_refused_and_not_written_to(tenants):
     assert path.read_bytes() == bytes(data)
 
 
+def test_damage_that_no_read_would_meet_is_found_when_the_file_is_first_opened(tenants):
+    """Without the check such a file is opened and served: its first page and tenant are sound."""
+    store = tenants.create("local")
+    with store.engine.read() as tx:
+        page = tx.value("SELECT rootpage FROM sqlite_schema WHERE name = 'feedback'")
+    tenants.close()
+    path = tenants.home.database("local")
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+    path.write_bytes(data)
+
+    with pytest.raises(StoreUnusableError, match="damaged"):
+        tenants.get("local")
+
+    assert path.read_bytes() == bytes(data)
+
+
 def test_an_older_schema_waits_for_up(tenants):
     tenants.create("local")
     tenants.close()

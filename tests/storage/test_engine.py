@@ -31,6 +31,29 @@ def empty(tmp_path):
     made.close()
 
 
+class Time:
+    """Stands still but for those who sleep; remembers how long they did."""
+
+    def __init__(self):
+        self.at = 1_000.0
+        self.waits = []
+
+    def monotonic(self):
+        return self.at
+
+    def sleep(self, seconds):
+        self.waits.append(seconds)
+        self.at += seconds
+
+
+@pytest.fixture
+def still(monkeypatch):
+    """The engine's time, in the test's hand."""
+    made = Time()
+    monkeypatch.setattr(engines, "time", made)
+    return made
+
+
 @pytest.fixture
 def numbers(empty):
     empty.script("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT", user_version=1)
@@ -98,6 +121,14 @@ def test_a_database_is_opened_as_the_contract_says(numbers, pragma, expected):
     assert found == expected or pragma == "mmap_size"
 
 
+def test_a_connection_is_defensive(numbers):
+    """Else a statement could write to the schema's own table, and damage the file by it."""
+    with numbers.write() as tx:
+        tx.execute("PRAGMA writable_schema = ON")
+        with pytest.raises(apsw.SQLError, match="may not be modified"):
+            tx.execute("UPDATE sqlite_schema SET sql = ''")
+
+
 def test_the_file_is_its_owners_alone_and_keeps_room_for_checksums(numbers):
     assert S_IMODE(numbers.path.stat().st_mode) == 0o600
     assert numbers.path.read_bytes()[20] == 8
@@ -162,6 +193,46 @@ def test_a_reader_keeps_its_snapshot_and_a_writer_waits_no_longer_than_its_timeo
             pass
 
     assert read(numbers) == [1]
+
+
+def test_a_writer_asks_for_the_lock_every_1_to_3_ms_for_5_seconds(numbers, still):
+    other = Engine(numbers.path)
+
+    with numbers.write(), pytest.raises(BusyError), other.write():
+        pass
+
+    assert all(0.001 <= wait <= 0.003 for wait in still.waits)
+    assert len(set(still.waits)) > 1
+    assert 5.0 <= sum(still.waits) < 5.003
+
+
+def test_each_wait_of_a_connection_has_the_whole_of_its_time(still):
+    wait = engines._polling(5_000)
+    assert wait(0)
+
+    still.at += 60
+    assert wait(0)
+    assert wait(1)
+
+    still.at += 5
+    assert not wait(2)
+
+
+def test_a_connection_is_kept_until_it_has_idled_for_a_second(numbers, still):
+    read(numbers)
+    assert numbers._reaper.interval == 1.0
+    ((_, connection),) = numbers._idle
+
+    kept = []
+    for seconds in (0.9, 0.2):
+        numbers._reaper.cancel()
+        still.at += seconds
+        numbers._reap()
+        kept.append(len(numbers._idle))
+
+    assert kept == [1, 0]
+    with pytest.raises(apsw.ConnectionClosedError):
+        connection.execute("SELECT 1")
 
 
 def test_a_read_transaction_of_another_thread_sees_what_was_committed(numbers):
