@@ -9,7 +9,6 @@ _KEYS = count()
 CHANGED = {
     "method": ("DELETE", "", {}, 1),
     "path": ("PATCH", "another", {}, 1),
-    "query": ("PATCH", "?a=b", {}, 1),
     "If-Match": ("PATCH", "", {}, 2),
     "body": ("PATCH", "", {"title": "Another title"}, 1),
 }
@@ -28,3 +27,13 @@ def test_a_key_belongs_to_the_whole_of_its_request(api, part):
 
     for written in (memory, other):
         assert api("ann", "GET", f"/api/memories/{written['id']}").ok()["revision"] == 1
+
+
+def test_a_key_belongs_to_the_query_of_its_request_too(api):
+    draft = {"collection": "private", "kind": "fact", "title": "Walrus", "body": "It swims."}
+    key = f"key-{next(_KEYS)}"
+    first = api("ann", "POST", f"{api.base}/memories", draft, key=key).ok(201)
+
+    again = api("ann", "POST", f"{api.base}/memories", draft, key=key, repo=first["repository_id"])
+
+    again.refused(409, "operation-reused")
