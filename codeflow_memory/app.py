@@ -33,7 +33,7 @@ from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.openapi import PATH as DOCS
 from codeflow_memory.http.openapi import openapi_config
 from codeflow_memory.http.options import answer_options
-from codeflow_memory.http.parameters import learn_parameters, refuse_unknown_parameters
+from codeflow_memory.http.parameters import check_parameters, learn_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import Rate, RateLimits, Rates
@@ -116,7 +116,7 @@ def create_litestar(wiring: Wiring) -> Litestar:
 async def _before(request: Request[Any, Any, Any]) -> Response[None] | None:
     answered = await answer_options(request)
     if answered is None:
-        refuse_unknown_parameters(request)
+        check_parameters(request)
     return answered
 
 

@@ -1,6 +1,7 @@
-"""Query parameters: one that its route does not know is refused.
+"""Query parameters: one that its route does not know is refused, and so is a ``null``.
 
-Passed over, a misspelt filter would widen the answer without a word.
+Passed over, a misspelt filter would widen the answer without a word. Litestar reads ``null`` as
+nothing where the parameter is no text, which is the same.
 """
 
 from collections.abc import Mapping
@@ -13,16 +14,20 @@ from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.domain.strict_json import pointer
 
 Parameters = Mapping[tuple[str, str], frozenset[str]]
-"""Path template and method to the parameters that a route has."""
+"""Path template and method to the parameters of the route."""
+
+TEXTS = frozenset({"around", "branch", "cursor", "path", "principal", "q", "repo", "run_id", "tag"})
+"""Parameters in which ``null`` is a word like any other."""
 
 _STATE = "parameters"
+_NULL = "null"
 
 
 def learn_parameters(app: Litestar) -> None:
     """Keep with *app* which parameters each of its routes has."""
     app.state[_STATE] = {
         (route.path_format, str(method)): frozenset(
-            p.field_alias for p in model.expected_query_params
+            parameter.field_alias for parameter in model.expected_query_params
         )
         for route in app.routes
         if isinstance(route, HTTPRoute)
@@ -30,14 +35,16 @@ def learn_parameters(app: Litestar) -> None:
     }
 
 
-def refuse_unknown_parameters(request: Request[Any, Any, Any]) -> None:
-    """Refuse a request with a parameter that its route does not have.
+def check_parameters(request: Request[Any, Any, Any]) -> None:
+    """Refuse a request with a parameter that its route does not have, or without a value.
 
     Raises:
         InvalidRequestError: Names the first of them.
     """
     known: Parameters = request.app.state[_STATE]
     names = known.get((request.scope["path_template"], request.method), frozenset())
-    for name in request.query_params:
+    for name, value in request.query_params.multi_items():
         if name not in names:
             raise InvalidRequestError.at(pointer("", name), "this route has no such parameter")
+        if name not in TEXTS and value.casefold() == _NULL:
+            raise InvalidRequestError.at(pointer("", name), "null is no value of it")

@@ -1,4 +1,4 @@
-"""Query parameters: what a route does not have is refused by name."""
+"""Query parameters: what a route does not have, and what has no value, is refused by name."""
 
 import pytest
 
@@ -23,6 +23,24 @@ def test_a_misspelt_parameter_widens_no_answer(api, method, path, name):
 
     (fault,) = reply.refused(422, "invalid-request")["errors"]
     assert fault["pointer"] == f"/{name}"
+
+
+@pytest.mark.parametrize("query", ["kind=null", "kind=null&kind=null", "status=NULL", "limit=null"])
+def test_a_filter_of_null_is_not_read_as_none(api, query):
+    reply = api("ann", "GET", f"{api.base}/memories?{query}")
+
+    (fault,) = reply.refused(422, "invalid-request")["errors"]
+    assert fault["pointer"] == f"/{query.partition('=')[0]}"
+
+
+def test_null_is_a_word_where_words_are_meant(api):
+    memory = api.accept(title="Null", body="A null is no value.")
+
+    found = api("ann", "GET", f"{api.base}/memory/search?q=null").ok()
+
+    assert memory["id"] in [row["memory_id"] for row in found["results"]]
+    api("ann", "GET", f"{api.base}/memory/search?q=x&branch=null").ok()
+    api("ann", "GET", f"{api.base}/memories?tag=null&path=null").ok()
 
 
 def test_who_is_not_known_is_not_told_of_parameters(api):
