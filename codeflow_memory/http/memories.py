@@ -204,7 +204,11 @@ class MemoryController(Controller):
     ) -> MemoryResponse:
         """Propose a private or team memory to its project; its first revision keeps the note."""
         view = await change.run(
-            publication.publish, memory_id, data.note, change.base_revision, change.operation
+            publication.publish,
+            memory_id,
+            change.base_revision,
+            change.operation,
+            note=data.note,
         )
         return shown(view, 201)
 

@@ -30,9 +30,10 @@ def publish(
     store: Store,
     access: Access,
     memory_id: str,
-    note: str | None,
     base_revision: int,
     operation: Operation,
+    *,
+    note: str | None = None,
 ) -> View:
     """Propose a private or team memory to its project, derived from its exact revision.
 

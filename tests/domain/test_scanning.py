@@ -1,5 +1,4 @@
 import base64
-import time
 
 import pytest
 from hypothesis import given
@@ -236,10 +235,6 @@ def test_findings_are_ordered_distinct_and_within_the_text(parts):
         "when the user says ",
     ],
 )
-def test_no_text_takes_long(unit):
+def test_no_text_takes_long(unit, least_seconds):
     text = (unit * 16_384)[:16_384]
-    started = time.thread_time()
-
-    scan(text)
-
-    assert time.thread_time() - started < 0.25
+    assert least_seconds(lambda: scan(text)) < 0.25

@@ -3,7 +3,6 @@
 import base64
 import random
 import string
-import time
 import unicodedata
 import uuid
 from itertools import pairwise
@@ -459,13 +458,9 @@ def test_a_title_that_its_replacements_make_too_long_is_refused():
         "password is ",
     ],
 )
-def test_no_text_takes_long(unit):
+def test_no_text_takes_long(unit, least_seconds):
     text = (unit * 16_384)[:16_384]
-    started = time.thread_time()
-
-    find(text)
-
-    assert time.thread_time() - started < 0.2
+    assert least_seconds(lambda: find(text)) < 0.2
 
 
 def test_samples_are_stable_under_normalisation():

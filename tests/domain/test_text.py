@@ -1,4 +1,3 @@
-import time
 import unicodedata
 
 import pytest
@@ -122,10 +121,6 @@ def test_normalising_gives_nfc(text):
 @pytest.mark.parametrize(
     "unit", ["a", "字", "é", "\u200d", "❤\ufe0f", "\u0301", "\u202e", "⠀", "\U0001f3f4"]
 )
-def test_no_text_takes_long(unit):
+def test_no_text_takes_long(unit, least_seconds):
     text = (unit * 16_384)[:16_384]
-    started = time.thread_time()
-
-    hidden(text, multiline=True)
-
-    assert time.thread_time() - started < 0.2
+    assert least_seconds(lambda: hidden(text, multiline=True)) < 0.2

@@ -124,13 +124,22 @@ def test_an_edit_by_a_background_run_goes_to_review(world, cast, project):
     assert (edited.status, edited.trust) == (Status.PROPOSED, 6_000)
 
 
-def test_kinds_of_one_family_are_compared_and_traces_never(world):
+def test_kinds_of_one_family_are_compared_and_traces_by_themselves(world):
     def hashed(kind, title="t"):
         return governance.hash_text(world.store, Content(kind, title, "b"))
 
     assert hashed(Kind.FACT) == hashed(Kind.DECISION) != hashed(Kind.SKILL)
     assert hashed(Kind.FACT) != hashed(Kind.FACT, title="u")
-    assert hashed(Kind.TRACE) == ""
+    assert hashed(Kind.TRACE) not in {hashed(Kind.FACT), hashed(Kind.SKILL)}
+
+
+def test_an_equal_trace_is_another_one(world, cast, project):
+    first, again = (
+        world.propose(cast.ann, project, collection="private", kind="trace", title="t", body="b")
+        for _ in range(2)
+    )
+
+    assert first.memory_id != again.memory_id
 
 
 def test_what_the_text_tells_is_found_before_the_transaction(world):
