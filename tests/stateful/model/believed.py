@@ -317,7 +317,6 @@ class Believed:
             if (
                 entry is None
                 or entry.status == DELETED
-                or entry.repository != self.projects[wish.project]
                 or not self.sees(who, entry)
                 or revision > entry.revision
             ):
