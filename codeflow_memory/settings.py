@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 
 FILE = "config.toml"
+VARIABLE = "CODEFLOW_CONFIG"
+"""Names another file, which must be there."""
 
 
 class Table(BaseModel):
@@ -68,6 +70,12 @@ class Settings(Table):
     server: Server = Server()
 
 
+def path_of(home: Path, environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the file that configures *home*, whether it is there or not."""
+    named = environment.get(VARIABLE)
+    return Path(named) if named else home / FILE
+
+
 def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read the configuration of *home*; without a file the defaults hold.
 
@@ -75,15 +83,14 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         InvalidRequestError: The file is not TOML, or a key of it is unknown or wrong; the pointers
             name the keys.
     """
-    named = environment.get("CODEFLOW_CONFIG")
-    path = Path(named) if named else home / FILE
+    path = path_of(home, environment)
     if path.exists() and not path.is_file():
         raise InvalidRequestError.at(path.name, "is no regular file")
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
-        if named:
-            raise InvalidRequestError.at("CODEFLOW_CONFIG", "no such file") from None
+        if environment.get(VARIABLE):
+            raise InvalidRequestError.at(VARIABLE, "no such file") from None
         return Settings()
     except (OSError, UnicodeDecodeError):
         raise InvalidRequestError.at(path.name, "cannot be read as UTF-8 text") from None

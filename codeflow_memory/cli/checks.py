@@ -14,7 +14,7 @@ from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
-from codeflow_memory.settings import FILE, Settings, load
+from codeflow_memory.settings import FILE, Settings, load, path_of
 from codeflow_memory.storage import audit
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
 
@@ -109,20 +109,18 @@ def locks(home: Home) -> Iterator[Check]:
 
 def configuration(home: Home) -> Iterator[Check]:
     """Check the configuration and the folders that it lists."""
-    settings = _settings(home)
+    settings, file = _settings(home), path_of(home.path)
     if isinstance(settings, str):
-        yield Check("configuration", State.FAULT, settings, f"correct {FILE}")
+        yield Check("configuration", State.FAULT, settings, f"correct {file}")
         return
-    yield Check(
-        "configuration", State.OK, f"{FILE} read" if (home.path / FILE).exists() else "none"
-    )
+    yield Check("configuration", State.OK, f"{file} read" if file.exists() else "none")
     for root in settings.repositories.roots:
         if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
             yield Check(
                 "roots",
                 State.WARNING,
                 f"{root} cannot be read",
-                f"correct repositories.roots in {FILE}",
+                f"correct repositories.roots in {file}",
             )
 
 

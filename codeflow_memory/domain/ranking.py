@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, log
+from typing import NamedTuple
 
 from codeflow_memory.domain.terms import Form, Query, QueryToken
 
@@ -185,17 +186,32 @@ def raised(scores: Mapping[str, float], gains: Mapping[str, float]) -> dict[str,
 
 
 def with_closeness(scores: Mapping[str, float], closeness: Mapping[str, float]) -> dict[str, float]:
-    """Add to each memory its share of the top score, for paths near the request's.
+    """Add to each memory its share of the top score, for paths near the request's."""
+    return raised(scores, closeness_gains(scores, closeness))
+
+
+def closeness_gains(
+    scores: Mapping[str, float], closeness: Mapping[str, float]
+) -> dict[str, float]:
+    """Return what each memory gains for paths near the request's.
 
     Args:
         scores: Keyword scores; where no memory has one, closeness counts as if the top were 1.
         closeness: Memory id to nearness from 0 to 1, `codeflow_memory.domain.paths.closeness`.
     """
     top = max(scores.values(), default=1.0)
-    return raised(scores, {m: PATH_SHARE * top * near for m, near in closeness.items() if near})
+    return {m: PATH_SHARE * top * near for m, near in closeness.items() if near}
 
 
-def without_words(closeness: float, trust: int, updated_at: int, newest: int) -> float:
+class Wordless(NamedTuple):
+    """The parts of a score for a request that has no words."""
+
+    path: float
+    trust: float
+    recency: float
+
+
+def without_words(closeness: float, trust: int, updated_at: int, newest: int) -> Wordless:
     """Score a memory for a request that has no words: by path, trust and recency alone.
 
     Args:
@@ -203,14 +219,16 @@ def without_words(closeness: float, trust: int, updated_at: int, newest: int) ->
         trust: Basis points.
         updated_at: Unix microseconds.
         newest: The latest update of the candidates, so that no clock decides.
+
+    Returns:
+        The parts, whose sum is the score.
     """
     recency = 0.5 ** ((newest - updated_at) / RECENCY_HALF_LIFE)
-    parts = (
+    return Wordless(
         WORDLESS_CLOSENESS * closeness,
         WORDLESS_TRUST * trust / 10_000,
         WORDLESS_RECENCY * recency,
     )
-    return fsum(parts)
 
 
 def matched(

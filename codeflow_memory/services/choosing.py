@@ -13,6 +13,7 @@ from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.selection import Request
 from codeflow_memory.domain.terms import query_terms
 from codeflow_memory.services import ancestry, neighbourhood, rendering, search, visible
+from codeflow_memory.services.channels import Standing
 from codeflow_memory.services.search import Looked, Scored
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import citations, lights
@@ -38,7 +39,8 @@ class Chosen:
     """What a selection decided, before it is written down.
 
     ``generations`` are those of the scopes that it read, by scope; ``written`` is what the template
-    made of each entry that was ``taken``.
+    made of each entry that was ``taken``; ``channels`` are of each that was ``omitted``, where the
+    request asks for an explanation.
     """
 
     generations: Mapping[int, int]
@@ -55,6 +57,7 @@ class Chosen:
     omitted_truncated: bool
     ancestry: str
     seeds_truncated: bool
+    channels: Mapping[str, Mapping[str, float]]
 
 
 def choose(
@@ -85,7 +88,8 @@ def choose(
         store, tx, Looked(query, scope_ids, seen, eligible.memory_ids, literal=request.literal)
     )
     closeness = _closeness(requested, request, eligible)
-    scores = _scores(scored, closeness, eligible, rows)
+    standing = Standing(scored, closeness, eligible.memory_ids, rows)
+    scores = standing.scores()
     seeds = search.best(scores, rows, ranking.MAX_SEEDS)
     links = store.shelf.links(tx, project.repository_id, seen.generations)
     edges = neighbourhood.edges(links, [s.memory_id for s in seeds], eligible.memory_ids)
@@ -96,6 +100,8 @@ def choose(
     final = ranking.raised({s.memory_id: s.score for s in seeds}, gains)
     ordered = search.best(final, rows, ranking.MAX_SEEDS)
     fits = _fill(tx, ordered, rows, suspects, request.budget)
+    omitted = tuple(fits.omitted[:MAX_OMITTED])
+    explained = [o.memory_id for o in omitted if request.explain]
     return Chosen(
         generations=seen.generations,
         scored=scored,
@@ -107,27 +113,12 @@ def choose(
         written=tuple(fits.written),
         hashes=fits.hashes,
         warnings=fits.warnings,
-        omitted=tuple(fits.omitted[:MAX_OMITTED]),
+        omitted=omitted,
         omitted_truncated=len(fits.omitted) > MAX_OMITTED,
         ancestry=ancestry.state(request, rows, ancestors),
         seeds_truncated=len(scores) > ranking.MAX_SEEDS,
+        channels=standing.explain(explained, {s.memory_id for s in seeds}, gains),
     )
-
-
-def _scores(
-    scored: Scored, closeness: Mapping[str, float], eligible: Eligible, rows: Mapping[str, Light]
-) -> dict[str, float]:
-    """Score the seeds by words and paths; without words by paths, trust and recency alone."""
-    if scored.query.tokens:
-        return ranking.with_closeness(scored.scores, closeness)
-    kept = [rows[m] for m in eligible.memory_ids]
-    newest = max((row.updated_at for row in kept), default=0)
-    return {
-        row.memory_id: ranking.without_words(
-            closeness.get(row.memory_id, 0.0), row.trust, row.updated_at, newest
-        )
-        for row in kept
-    }
 
 
 def _closeness(requested: Requested, request: Request, eligible: Eligible) -> dict[str, float]:

@@ -40,7 +40,7 @@ def record(
         "entries": [
             _entry(chosen, entry, chosen.hashes[entry.memory_id]) for entry in chosen.taken
         ],
-        "omitted": [_omission(chosen, o, explain=request.explain) for o in chosen.omitted],
+        "omitted": [_omission(chosen, o) for o in chosen.omitted],
         "truncated": {
             "terms": bool(chosen.scored.query.dropped),
             "seeds": chosen.seeds_truncated,
@@ -147,20 +147,14 @@ def _entry(chosen: Chosen, entry: context.Entry, sha256: str) -> dict[str, objec
     }
 
 
-def _omission(chosen: Chosen, omitted: Omitted, *, explain: bool) -> dict[str, object]:
+def _omission(chosen: Chosen, omitted: Omitted) -> dict[str, object]:
     body: dict[str, object] = {
         "memory_id": omitted.memory_id,
         "score": omitted.score,
         "reason": omitted.reason,
     }
-    if explain:
-        connection = chosen.connections.found.get(omitted.memory_id)
-        keyword = chosen.scored.scores.get(omitted.memory_id, 0.0)
-        body["channels"] = {
-            "keyword": round(keyword, ranking.DECIMALS),
-            "path": chosen.closeness.get(omitted.memory_id, 0.0),
-            "connection": 0.0 if connection is None else connection.boost,
-        }
+    if omitted.memory_id in chosen.channels:
+        body["channels"] = chosen.channels[omitted.memory_id]
     return body
 
 

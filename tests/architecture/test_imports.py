@@ -188,24 +188,60 @@ def test_the_layers_are_exhaustive_and_know_no_exception():
 
 
 _STARTED = """
-import sys
-from codeflow_memory.cli import up
-from codeflow_memory import app, worker
-from codeflow_memory.http import server
+import os, signal, sys
+from codeflow_memory.cli import main, up
 from codeflow_memory.domain.patterns import compiled
-late = {"markdown_it", "codeflow_memory.services.legacy_import"}
-print(late.intersection(sys.modules), compiled.cache_info().currsize)
+
+def told(first):
+    print(*sorted(sys.modules), compiled.cache_info().currsize)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+up.print_json = told
+sys.exit(main(["up", "--port", "0", "--json", "--home", sys.argv[1]]))
 """
 
+NEEDED = {f"{PACKAGE}.cli.{name}" for name in ("commands", "context", "exits", "output", "stores")}
+NEEDED |= {f"{PACKAGE}.cli.up", *(f"{PACKAGE}.services.legacy_{of}" for of in ("guard", "report"))}
+"""Of the commands, and of what belongs to the older document, all that a start imports."""
 
-def test_a_start_waits_for_nothing_that_only_some_homes_or_texts_need():
+LATE = re.compile(
+    rf"{PACKAGE}\.cli\..*|{PACKAGE}\.(adapters|services)\.(legacy|exact|export|proposed)\w*"
+    r"|(markdown_it|rich|pygments|argon2|jinja2|git|pytest|hypothesis|schemathesis)"
+)
+
+
+def late(names: list[str]) -> list[str]:
+    return [name for name in names if LATE.fullmatch(name) and name not in NEEDED]
+
+
+def test_a_start_waits_for_nothing_that_only_some_homes_or_texts_need(tmp_path):
     """Of a second, 40 ms for the patterns of the catalogues, 30 for a reader of Markdown and 40 for
     the import of an older document."""
     done = subprocess.run(  # noqa: S603 - this interpreter, no shell
-        [sys.executable, "-c", _STARTED], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", _STARTED, str(tmp_path / "home")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
-    assert done.stdout == "set() 0\n"
+    *names, patterns = done.stdout.split()
+    assert {*NEEDED, f"{PACKAGE}.app", f"{PACKAGE}.worker"} <= set(names)
+    assert (late(names), patterns) == ([], "0")
+
+
+def test_the_check_sees_what_a_start_need_not_import():
+    bad = [
+        "markdown_it",
+        "schemathesis",
+        f"{PACKAGE}.cli.demo",
+        f"{PACKAGE}.adapters.legacy_shape",
+        f"{PACKAGE}.services.exact_rows",
+        f"{PACKAGE}.services.exported_records",
+    ]
+
+    assert late(bad) == bad
+    assert late([*NEEDED, "rich_click", "click", f"{PACKAGE}.services.runs"]) == []
 
 
 _WATCHED = """

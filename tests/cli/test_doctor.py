@@ -1,8 +1,12 @@
 """``doctor``: says what is wrong and what to do, changes nothing."""
 
 import hashlib
+import sqlite3
+from contextlib import closing
 
 import pytest
+
+from codeflow_memory.storage.home import Home
 
 
 def states(done):
@@ -45,6 +49,93 @@ def test_each_thing_that_is_wrong_is_named_with_its_fix(cli, home, spoil, name, 
     assert done.code == code
     assert name in {c["name"] for c in wrong}
     assert all(c["fix"] for c in wrong)
+
+
+def test_a_home_of_which_git_is_not_found_is_warned_of(cli, tmp_path):
+    cli("tenant", "create", "birch").ok()
+
+    done = cli("doctor", "--json", PATH=str(tmp_path))
+
+    assert (done.code, states(done)["git"]) == (7, "warning")
+    assert "install git" in next(c["fix"] for c in done.json["checks"] if c["name"] == "git")
+    assert states(cli("doctor", "--json").ok())["git"] == "ok"
+
+
+def test_a_home_without_a_database_is_warned_of(cli, home):
+    home.mkdir(mode=0o700)
+
+    done = cli("doctor", "--json")
+
+    assert (done.code, states(done)["databases"]) == (7, "warning")
+
+
+def test_a_home_that_something_holds_alone_is_warned_of(cli, home):
+    cli("tenant", "create", "birch").ok()
+    with Home(home).exclusive():
+        done = cli("doctor", "--json")
+
+    assert (done.code, states(done)["lock"]) == (7, "warning")
+
+
+def alter(home, statement):
+    """Change the database behind the program's back."""
+    with closing(sqlite3.connect(home / "memory.sqlite")) as database, database:
+        assert database.execute(statement).rowcount > 0
+
+
+def test_an_index_that_says_otherwise_than_its_entries_is_a_fault(cli, home, repository):
+    cli("learn", repository.path).ok()
+    assert states(cli("doctor", "--json").ok())["database local"] == "ok"
+    alter(home, "UPDATE scopes SET live_entries = live_entries + 1")
+
+    done = cli("doctor", "--json")
+
+    assert (done.code, states(done)["index local"]) == (1, "fault")
+
+
+def test_an_audit_that_somebody_rewrote_is_a_fault_and_its_verification_fails(cli, home):
+    cli("tenant", "create", "birch").ok()
+    sound = cli("audit", "verify", "--json").ok().json
+    alter(home, "UPDATE audit SET item = 'somebody' WHERE sequence = 2")
+
+    done = cli("doctor", "--json")
+    verified, told = cli("audit", "verify", "--json"), cli("audit", "verify")
+
+    assert (done.code, states(done)["audit local"]) == (1, "fault")
+    assert (verified.code, told.code) == (1, 1)
+    assert "broken at row 2" in told.out
+    assert verified.json["fault"]["sequence"] == 2
+    assert verified.json | {"fault": None, "sound": True} == sound
+    assert cli("audit", "verify", "--tenant", "birch").code == 0
+
+
+@pytest.mark.parametrize("role", ["maintainer", "operator"])
+def test_who_is_no_owner_verifies_no_audit(cli, role):
+    made = cli(
+        "token", "create", "--kind", "user", "--role", role, "--principal", "max", "--json"
+    ).ok()
+
+    done = cli("audit", "verify", CODEFLOW_TOKEN=made.json["token"])
+
+    assert (done.code, done.out) == (3, "")
+    assert done.err.endswith("[forbidden]\n")
+
+
+def test_the_configuration_that_the_variable_names_is_the_one_that_counts(cli, home, tmp_path):
+    cli("tenant", "create", "birch").ok()
+    (home / "config.toml").write_text("x = 1")
+    (home / "config.toml").chmod(0o600)
+    file = tmp_path / "other.toml"
+    file.write_text("[limits]\nfailed_sign_ins = 3\n")
+
+    done = cli("doctor", "--json", CODEFLOW_CONFIG=str(file)).ok()
+
+    found = next(c for c in done.json["checks"] if c["name"] == "configuration")
+    assert (found["state"], found["detail"]) == ("ok", f"{file} read")
+    file.write_text("x = 1")
+    wrong = cli("doctor", "--json", CODEFLOW_CONFIG=str(file))
+    assert (wrong.code, states(wrong)["configuration"]) == (1, "fault")
+    assert cli("tenant", "list", CODEFLOW_CONFIG=str(file)).code == 2
 
 
 def test_a_damaged_database_is_a_fault_and_is_not_written_to(cli, home):

@@ -1,6 +1,6 @@
 """Scores and their order."""
 
-from math import log
+from math import fsum, log
 
 import pytest
 from hypothesis import given
@@ -220,9 +220,10 @@ def test_gains_are_added():
 
 
 def test_without_words_paths_come_before_trust_and_trust_before_recency():
-    near = without_words(1.0, 0, 0, RECENCY_HALF_LIFE * 99)
-    trusted = without_words(0.0, 10_000, 0, RECENCY_HALF_LIFE * 99)
-    fresh = without_words(0.0, 0, 7, 7)
+    near = fsum(without_words(1.0, 0, 0, RECENCY_HALF_LIFE * 99))
+    trusted = fsum(without_words(0.0, 10_000, 0, RECENCY_HALF_LIFE * 99))
+    fresh = fsum(without_words(0.0, 0, 7, 7))
+    older = fsum(without_words(0.0, 0, 7, 7 + RECENCY_HALF_LIFE))
 
-    assert near > trusted > fresh > without_words(0.0, 0, 7, 7 + RECENCY_HALF_LIFE) > 0
-    assert without_words(0.0, 0, 0, RECENCY_HALF_LIFE) == pytest.approx(fresh / 2)
+    assert near > trusted > fresh > older > 0
+    assert older == pytest.approx(fresh / 2)

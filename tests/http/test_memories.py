@@ -2,6 +2,8 @@
 
 import pytest
 
+from codeflow_memory.storage import feedback as judgements
+
 ABSENT = "mem_01KABCDEFGHJKMNPQRSTVWXYZ0"
 TOO_LARGE = b'{"title": "' + b"x" * (40 * 1024 * 1024)
 
@@ -211,7 +213,7 @@ def test_a_memory_is_written_read_and_decided(api):
         [],
     )
 
-    decided = api.act("bob", memory, "approve", {"comment": "yes"})
+    decided = api.act("bob", memory, "approve", {"comment": "yes", "reason": "so it is"})
     assert (decided.headers["etag"], decided.ok()["status"]) == ('"2"', "accepted")
     read = api("reader", "GET", f"/api/memories/{memory['id']}")
     assert (read.headers["etag"], read.json) == ('"2"', decided.json)
@@ -221,7 +223,10 @@ def test_a_memory_is_written_read_and_decided(api):
     assert [item["id"] for item in listed["items"]] == [memory["id"]]
     assert listed["items"][0] == read.json
     revisions = api("reader", "GET", f"/api/memories/{memory['id']}/revisions").ok()
-    assert [r["action"] for r in revisions["items"]] == ["create", "approve"]
+    assert [(r["action"], r["reason"]) for r in revisions["items"]] == [
+        ("create", None),
+        ("approve", "so it is"),
+    ]
     diff = api("reader", "GET", f"/api/memories/{memory['id']}/diff", **{"from": 1, "to": 2}).ok()
     assert [f["field"] for f in diff["fields"]] == ["status"]
 
@@ -292,6 +297,23 @@ def test_a_publication_is_a_proposal_of_its_own(api):
     assert public["derived_from"] == [{"memory_id": private["id"], "revision": 1, "resolved": True}]
     (first,) = api("bob", "GET", f"/api/memories/{public['id']}/revisions").ok()["items"]
     assert (first["action"], first["reason"]) == ("create", "useful")
+
+
+@pytest.mark.parametrize("way", ["memory", "selection"])
+def test_the_note_of_a_judgement_is_stored(api, way):
+    memory = api.accept(title="Cormorant")
+    made = api("ann", "POST", f"{api.base}/memory/selections", {"query": "cormorant"}).ok(201)
+    body = {"helpful": False, "note": "it dives no more"}
+    path = f"/api/memories/{memory['id']}/feedback"
+    if way == "selection":
+        path = f"{api.base}/memory/selections/{made['id']}/feedback"
+        body |= {"memory_id": memory["id"]}
+
+    api("ann", "POST", path, body).ok()
+
+    with api.world.store.engine.read() as tx:
+        (kept,) = judgements.find_all(tx, api.project.repository_id, memory["id"])
+    assert (kept.note, kept.helpful) == ("it dives no more", False)
 
 
 def test_feedback_answers_with_the_trust(api):

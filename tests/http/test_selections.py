@@ -180,6 +180,44 @@ def test_a_stored_manifest_is_returned_and_replayed(api, made):
     assert made["id"] in [item["id"] for item in listed["items"]]
 
 
+def test_a_reviewer_reads_of_anothers_selection_no_number_that_rests_on_what_only_they_saw(api):
+    for _ in range(2):
+        api.accept(title="Gannet", paths=["src/gannet.py"])
+    budget = {"entries": 1}
+    made = select(api, "ann", query="gannet", paths=["src/gannet.py"], budget=budget, explain=True)
+    path = f"{api.base}/memory/selections/{made['id']}"
+
+    replayed = api("bob", "POST", f"{path}/replay", {}).ok()
+    stored = api("bob", "GET", path).ok()
+
+    assert (replayed["verified"], replayed["context"]) == (True, made["context"])
+    assert (replayed["manifest_sha256"], stored["manifest_sha256"]) == (None, None)
+    assert stored["free_sha256"] is None
+    assert {name for entry in replayed["entries"] for name in entry} == {
+        "memory_id",
+        "revision",
+        "state",
+        "redacted",
+        "withheld",
+    }
+    assert [entry["score"] for entry in stored["entries"]] == [None]
+    assert [omitted.keys() for omitted in stored["omitted"]] == [{"memory_id", "reason"}]
+    assert (stored["truncated"], stored["filters"].keys()) == ({}, {"branch", "ancestry"})
+    assert made["manifest_sha256"] is not None
+    assert made["filters"]["removed"] is not None
+
+
+def test_a_secret_in_the_query_is_redacted_before_it_is_stored(api):
+    secret = "ghp_" + "a1B2" * 9
+
+    made = api("ann", "POST", f"{api.base}/memory/selections", {"query": f"why {secret}"})
+
+    assert made.ok(201)["query"].startswith("why ")
+    stored = api("ann", "GET", f"{api.base}/memory/selections/{made.json['id']}")
+    for reply in (made, stored):
+        assert secret.casefold() not in reply.text.casefold()
+
+
 def test_after_a_deletion_words_are_gone_and_hashes_stay(api):
     memory = api.accept(title="Narwhal", body="seldom seen")
     made = select(api, query="narwhal", paths=["narwhal.py"])

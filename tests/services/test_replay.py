@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from codeflow_memory.domain.access import Role
+from codeflow_memory.domain.budget import Budget
 from codeflow_memory.domain.context import State
 from codeflow_memory.domain.errors import NotFoundError
 from codeflow_memory.services import feedback, replay
@@ -64,6 +65,16 @@ def test_a_reviewer_sees_a_manifest_of_which_every_entry_may_be_seen(world, cast
         again(world, cast.bob, project, mixed)
 
 
+def test_a_reviewer_sees_no_manifest_that_left_out_what_it_may_not_see(world, cast, project):
+    world.accept(cast.ann, cast.bob, project, title="Walrus", body="a walrus")
+    world.propose(cast.ann, project, collection="private", body="a walrus of mine")
+    made = world.select(cast.ann, project, query="walrus", budget=Budget(12_000, 1))
+    assert (len(made.record["entries"]), len(made.record["omitted"])) == (1, 1)
+
+    with pytest.raises(NotFoundError):
+        again(world, cast.bob, project, made)
+
+
 CHANGES = ["edit", "return", "outdate", "archive", "supersede", "reject", "feedback", "secret"]
 
 
@@ -117,6 +128,21 @@ def test_a_warning_is_replayed_as_it_was_given(world, cast, project):
     assert "the cited file src/a.py is missing; check it" in made.context
     assert (replayed.context, replayed.verified) == (made.context, True)
     assert made.record["entries"][0]["warnings"] == ["missing:1"]
+
+
+def test_what_was_held_back_is_held_back_in_the_replay_too(world, cast, project):
+    world.accept(cast.ann, cast.bob, project, body="a walrus that shouts")
+    with world.store.engine.write() as tx:
+        tx.execute("UPDATE memories SET review_reason = 'flagged:test'")
+    made = world.select(cast.reader, project, query="walrus")
+    with world.store.engine.write() as tx:
+        tx.execute("UPDATE memories SET review_reason = NULL")
+
+    replayed = again(world, cast.reader, project, made)
+
+    assert [place.state for place in replayed.places] == [State.QUARANTINED]
+    assert "shouts" not in replayed.context
+    assert (replayed.context, replayed.verified) == (made.context, True)
 
 
 def test_what_was_deleted_since_is_redacted_and_the_rest_stays(world, cast, project):

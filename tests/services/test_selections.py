@@ -304,23 +304,32 @@ def test_what_is_no_seed_is_neither_taken_nor_lends_to_a_seed(
     assert oldest.memory_id in chosen(whole)
 
 
-def test_explained_omissions_have_their_scores_by_channel(world, cast, project):
+REQUESTS = [
+    ({"query": "walrus"}, {"keyword", "path", "connection"}),
+    ({}, {"path", "trust", "recency", "connection"}),
+]
+
+
+@pytest.mark.parametrize(("words", "names"), REQUESTS, ids=["with words", "without words"])
+def test_the_channels_of_an_explained_omission_add_up_to_its_score(
+    world, cast, project, clock, words, names
+):
     build(world, cast, project)
+    clock.at += 30 * DAY
+    world.accept(cast.ann, cast.bob, project, title="Walrus walrus", tags=["walrus"])
+    request = words | {"paths": ("src/sea/b.py",), "budget": Budget(12_000, 1)}
 
-    made = world.select(
-        cast.reader,
-        project,
-        query="walrus",
-        paths=("src/sea/b.py",),
-        explain=True,
-        budget=Budget(12_000, 1),
-    )
+    made = world.select(cast.reader, project, **request, explain=True)
+    plain = world.select(cast.reader, project, **request)
 
-    assert made.record["omitted"]
-    for omitted in made.record["omitted"]:
-        channels = omitted["channels"]
-        assert channels.keys() == {"keyword", "path", "connection"}
-    assert any(o["channels"]["path"] for o in made.record["omitted"])
+    omitted = made.record["omitted"]
+    for entry in omitted:
+        assert entry["channels"].keys() == names
+        assert sum(entry["channels"].values()) == pytest.approx(entry["score"], abs=2.5e-6)
+    assert {name for entry in omitted for name, part in entry["channels"].items() if part} == names
+    assert [o.keys() for o in plain.record["omitted"]] == [
+        {"memory_id", "score", "reason"} for _ in omitted
+    ]
 
 
 def test_a_flagged_text_that_came_in_accepted_is_held_back_in_the_context(world, cast, project):

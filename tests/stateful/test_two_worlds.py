@@ -4,12 +4,15 @@ Two worlds have the same seeds and clocks; one also holds hidden data, and goes 
 between the requests. Everything a caller can ask is asked in both.
 """
 
+import re
 from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
 
 import pytest
+from litestar.routes import HTTPRoute
 
+from codeflow_memory.app import create_litestar
 from codeflow_memory.domain.access import Access, Reach
 from codeflow_memory.domain.errors import NotFoundError
 from codeflow_memory.services import listing, replay
@@ -92,7 +95,34 @@ def test_the_comparison_is_wide(twins_of):
     pairs = sum(1 for s in SETTINGS for name in CHANNELS for _ in twins_of(s).asks(name))
 
     assert pairs >= PAIRS
-    assert len(CHANNELS) >= 45
+
+
+def test_every_route_of_the_server_is_asked(twins_of):
+    """In the setting with the most callers; a new route without a channel fails here."""
+    twins = twins_of(SETTINGS[0])
+    asked = {(ask.method, ask.path.partition("?")[0]) for n in CHANNELS for _, ask in twins.asks(n)}
+    served = [
+        (method, route.path)
+        for route in create_litestar(twins.without.wiring).routes
+        if isinstance(route, HTTPRoute)
+        for handler in route.route_handlers
+        for method in handler.http_methods - {"OPTIONS", "HEAD"}
+    ]
+
+    unasked = set(served) - {route_of(served, *ask) for ask in asked}
+
+    assert len(served) > 50
+    assert unasked == set()
+
+
+def route_of(served: list[tuple[str, str]], method: str, path: str) -> tuple[str, str] | None:
+    """Return which route answers: of several that fit, the one with the fewest parameters."""
+    fitting = [
+        (route, template)
+        for route, template in served
+        if route == method and re.fullmatch(re.sub(r"\{[^}]+\}", "[^/]+", template), path)
+    ]
+    return min(fitting, key=lambda found: found[1].count("{"), default=None)
 
 
 def _sees_everything(patch) -> None:

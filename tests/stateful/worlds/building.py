@@ -112,9 +112,10 @@ class World:
             requests_per_minute_token=MANY, requests_per_minute_tenant=MANY, failed_sign_ins=MANY
         )
         self._loop = asyncio.new_event_loop()
-        self._app = wiring.create_app(
-            wiring.Wiring(self.tenants, Settings(limits=limits), [HOST], lambda: "request")
+        self.wiring = wiring.Wiring(
+            self.tenants, Settings(limits=limits), [HOST], lambda: "request"
         )
+        self._app = wiring.create_app(self.wiring)
         self.ids: dict[str, str] = {}
         self.revisions: dict[str, int] = {}
         self.tokens: dict[str, str] = {}

@@ -409,8 +409,25 @@ def admin_changes(known: Known) -> Iterator[Ask]:
     yield Ask("POST", "/api/admin/teams", {"slug": "blue"})
     for team in [*known.named("blue-team"), "blue", "nowhere"]:
         yield Ask("DELETE", f"/api/admin/teams/{team}")
+    for grant in [*known.named("g-hal"), "nowhere"]:
+        yield Ask("DELETE", f"/api/admin/grants/{grant}")
     for token in [*known.named("t-hal"), "nowhere"]:
         yield Ask("DELETE", f"/api/admin/tokens/{token}")
+
+
+@channel("the members of a team")
+def members(known: Known) -> Iterator[Ask]:
+    for team in [*known.named("blue-team", "red-team"), "blue", "red", "nowhere"]:
+        path = f"/api/admin/teams/{team}/members"
+        for name in [*known.named("p-hal"), "hal", "con", "nobody"]:
+            yield Ask("POST", path, {"principal": name})
+            yield Ask("DELETE", f"{path}/{name}")
+
+
+@channel("what needs no token")
+def public(_: Known) -> Iterator[Ask]:
+    for path in ("/healthz", "/readyz", "/schema", "/schema/openapi.json", "/schema/other"):
+        yield Ask("GET", path)
 
 
 @channel("tokens of another tenant")

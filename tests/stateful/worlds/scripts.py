@@ -121,6 +121,8 @@ def others(world: World) -> Iterator[None]:
     yield
     yield
     sign_in(world, "hal", "contributor")
+    grant = {"principal": "hal", "role": "reader", "repository": "shop"}
+    world.ids["g-hal"] = world.post("owner", "/api/admin/grants", grant)["id"]
     world.ids["blue-team"] = world.post("owner", "/api/admin/teams", {"slug": "blue"})["id"]
     path = f"/api/admin/teams/{world.ids['blue-team']}/members"
     world.post("owner", path, {"principal": "hal"})
