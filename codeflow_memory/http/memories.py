@@ -199,12 +199,16 @@ class MemoryController(Controller):
     async def publish(
         self,
         memory_id: FromPath[str],
-        data: JSONBody[wire.PublishBody],  # noqa: ARG002 - checked by reading it
+        data: JSONBody[wire.PublishBody],
         change: NamedDependency[Change],
     ) -> MemoryResponse:
         """Propose a private or team memory to its project."""
         view = await change.run(
-            publication.publish, memory_id, change.base_revision, change.operation
+            publication.publish,
+            memory_id,
+            change.base_revision,
+            change.operation,
+            note=data.note,
         )
         return shown(view, 201)
 

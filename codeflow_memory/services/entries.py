@@ -51,14 +51,14 @@ class Change:
     own: bool = False
 
 
-def add(mutation: Mutation, memory: Memory, *, text_hash: str) -> None:
-    """Write a new entry with everything that follows from it.
+def add(mutation: Mutation, memory: Memory, *, text_hash: str, reason: str | None = None) -> None:
+    """Write a new entry with everything that follows from it; *reason* is kept with its revision.
 
     Raises:
         LimitExceededError: A limit of the scope, project or run would be passed.
     """
     memories.insert(mutation.tx, memory, editor=memory.author, text_hash=text_hash)
-    _follow(mutation, None, memory, Change("create"))
+    _follow(mutation, None, memory, Change("create", reason=reason))
 
 
 def change(

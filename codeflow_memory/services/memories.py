@@ -65,7 +65,12 @@ def create(
 
 
 def admit(
-    mutation: Mutation, project: Project, prepared: Prepared, taken: Anchors | None = None
+    mutation: Mutation,
+    project: Project,
+    prepared: Prepared,
+    taken: Anchors | None = None,
+    *,
+    reason: str | None = None,
 ) -> tuple[Memory, bool]:
     """Let a placed candidate in: govern it, then write what became of it.
 
@@ -74,6 +79,7 @@ def admit(
         project: Where it goes.
         prepared: The candidate.
         taken: The anchors of the files it cites, where git was asked for them.
+        reason: Kept with the first revision; one that stood there before keeps its own.
 
     Returns:
         The memory, and whether it stood there before.
@@ -89,7 +95,7 @@ def admit(
         _sight(mutation, ruling.duplicate, candidate)
         return ruling.duplicate, True
     memory = _new(mutation, scope, prepared, ruling)
-    entries.add(mutation, memory, text_hash=prepared.text_hash)
+    entries.add(mutation, memory, text_hash=prepared.text_hash, reason=reason)
     anchors.keep(mutation, memory, taken or Anchors(), renew=True)
     if memory.status is Status.ACCEPTED and memory.supersedes is not None:
         succession.supersede_old(mutation, reach, memory)

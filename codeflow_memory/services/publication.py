@@ -27,9 +27,17 @@ from codeflow_memory.storage.receipts import Receipt
 
 
 def publish(
-    store: Store, access: Access, memory_id: str, base_revision: int, operation: Operation
+    store: Store,
+    access: Access,
+    memory_id: str,
+    base_revision: int,
+    operation: Operation,
+    *,
+    note: str | None = None,
 ) -> View:
     """Propose a private or team memory to its project, derived from its exact revision.
+
+    *note* is kept as the reason of the proposal's first revision, where its reviewers read it.
 
     Raises:
         NotFoundError: There is none for the caller.
@@ -41,13 +49,13 @@ def publish(
     def work(mutation: Mutation) -> Receipt:
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
         stored = views.expect(mutation.tx, reach, memory_id, base_revision)
-        memory = propose(mutation, reach, stored.memory)
+        memory = propose(mutation, reach, stored.memory, note)
         return views.receipt_of(mutation, "publish", memory)
 
     return mutate(store, access, operation, work, views.render)
 
 
-def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:
+def propose(mutation: Mutation, reach: Reach, source: Memory, note: str | None = None) -> Memory:
     """Write the proposal; see `publish`."""
     access, tx = mutation.access, mutation.tx
     accesses.require(access, Role.CONTRIBUTOR, source.repository_id, "publish memories")
@@ -68,7 +76,7 @@ def propose(mutation: Mutation, reach: Reach, source: Memory) -> Memory:
     prepared = governance.prepare(mutation.store, Candidate(public, Collection.PROJECT))
     _check_twins(mutation, reach, prepared, source)
     try:
-        memory, known = memories.admit(mutation, project, prepared)
+        memory, known = memories.admit(mutation, project, prepared, reason=note)
     except PreviouslyRejectedError as error:
         raise PublicationRefusedError("twin", "an equal project memory was rejected") from error
     if not known:

@@ -112,6 +112,25 @@ def test_of_a_deletion_s_reason_no_free_text_stays(api):
     assert (stone["reason"], last(api, memory)["reason"]) == (None, None)
 
 
+@pytest.mark.parametrize("note", [None, "We all trip over this."])
+def test_the_note_of_a_publication_is_the_reason_of_the_proposal(api, note):
+    private = api.write(collection="private")
+
+    public = api.act("ann", private, "publish", {"note": note}).ok(201)
+
+    assert (last(api, public)["action"], last(api, public)["reason"]) == ("create", note)
+
+
+def test_the_note_of_a_publication_goes_with_the_deletion(api):
+    private = api.write(collection="private")
+    public = api.act("ann", private, "publish", {"note": "Of the walrus."}).ok(201)
+
+    api("max", "DELETE", f"/api/memories/{public['id']}", {}, match=public["revision"]).ok()
+
+    shown = api("max", "GET", f"/api/memories/{public['id']}/revisions").ok()
+    assert [revision["reason"] for revision in shown["items"]] == [None, None]
+
+
 @pytest.mark.parametrize("note", [None, "It saved an hour."])
 @pytest.mark.parametrize("helpful", [True, False])
 def test_a_judgement_is_kept_with_its_note_and_selection(api, note, helpful):
