@@ -83,7 +83,7 @@ class DecisionBody(Input):
 
 
 class PublishBody(Input):
-    """What goes with a publication."""
+    """What goes with a publication: the note is the reason of the proposal's first revision."""
 
     note: Prose | None = Field(None, max_length=4096)
 

@@ -52,7 +52,7 @@ class Change:
 
 
 def add(mutation: Mutation, memory: Memory, *, text_hash: str, reason: str | None = None) -> None:
-    """Write a new entry with everything that follows from it; *reason* goes with its revision.
+    """Write a new entry with everything that follows from it; *reason* is kept with its revision.
 
     Raises:
         LimitExceededError: A limit of the scope, project or run would be passed.

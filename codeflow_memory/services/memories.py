@@ -79,7 +79,7 @@ def admit(
         project: Where it goes.
         prepared: The candidate.
         taken: The anchors of the files it cites, where git was asked for them.
-        reason: Kept with its first revision.
+        reason: Kept with the first revision; one that stood there before keeps its own.
 
     Returns:
         The memory, and whether it stood there before.

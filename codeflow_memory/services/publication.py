@@ -37,7 +37,7 @@ def publish(
 ) -> View:
     """Propose a private or team memory to its project, derived from its exact revision.
 
-    The *note* to the reviewers is kept as the reason of the proposal's first revision.
+    *note* is kept as the reason of the proposal's first revision, where its reviewers read it.
 
     Raises:
         NotFoundError: There is none for the caller.

@@ -161,6 +161,7 @@ class Api:
             ("bob", Role.REVIEWER),
             ("max", Role.MAINTAINER),
             ("ops", Role.OPERATOR),
+            ("olga", Role.OWNER),
         ):
             self.tokens[name] = world.token(name, role).text
         self.project = world.project("shop")
@@ -214,20 +215,31 @@ class Api:
 
 
 @pytest.fixture(scope="module")
-def api(serve, shared_world):
-    limits = Limits(
-        requests_per_minute_token=PLENTY, requests_per_minute_tenant=PLENTY, failed_sign_ins=PLENTY
-    )
+def serve_product(serve, shared_world):
+    """Serve the whole product over the module's world, with the limits that are given."""
     requests = count()
 
-    def build(listener: Listener):
-        return create_app(
-            Wiring(
-                shared_world.tenants,
-                Settings(limits=limits),
-                own_hosts(listener),
-                lambda: f"req_{next(requests)}",
-            )
-        )
+    def start(**limits) -> Served:
+        settings = Settings(limits=Limits(**limits))
 
-    return Api(serve(build), shared_world)
+        def build(listener: Listener):
+            return create_app(
+                Wiring(
+                    shared_world.tenants,
+                    settings,
+                    own_hosts(listener),
+                    lambda: f"req_{next(requests)}",
+                )
+            )
+
+        return serve(build)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def api(serve_product, shared_world):
+    served = serve_product(
+        requests_per_minute_token=PLENTY, requests_per_minute_tenant=PLENTY, failed_sign_ins=PLENTY
+    )
+    return Api(served, shared_world)

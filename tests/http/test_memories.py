@@ -228,7 +228,8 @@ def test_a_memory_is_written_read_and_decided(api):
         ("approve", "so it is"),
     ]
     diff = api("reader", "GET", f"/api/memories/{memory['id']}/diff", **{"from": 1, "to": 2}).ok()
-    assert [f["field"] for f in diff["fields"]] == ["status"]
+    assert (diff["from"], diff["to"]) == (1, 2)
+    assert diff["fields"] == [{"field": "status", "from": "proposed", "to": "accepted"}]
 
 
 def test_a_duplicate_is_answered_with_200_and_the_entry(api):

@@ -198,3 +198,16 @@ def test_without_a_commit_the_default_branch_is_checked(served):
 
     assert answer["commit"] == git(served.folder, "rev-parse", "main")
     assert [r["result"] for r in answer["results"]] == ["valid"]
+
+
+def test_with_a_commit_the_files_are_those_of_that_commit(served):
+    older = save(served.folder, "alpha\nbeta\n")
+    memory = served.write(["file:app.py"])
+    newer = save(served.folder, "gamma\ndelta\n")
+
+    results = {}
+    for commit in (older, newer):
+        answer = served.verify("ann", {"commit": commit, "memory_ids": [memory]}).json()
+        results[answer["commit"]] = [found["result"] for found in answer["results"]]
+
+    assert results == {older: ["valid"], newer: ["changed"]}
