@@ -37,7 +37,7 @@ class Step:
         revision: The revision it is based on.
         decision: For decisions.
         changes: For ``update``: fields of content.
-        reason: For ``delete``.
+        reason: For ``delete`` and ``publish``: kept with the tombstone or the proposal.
     """
 
     action: str
@@ -196,7 +196,7 @@ def _apply(mutation: Mutation, step: Step, known: _FromGit) -> Result:
     if step.action == EDIT:
         memory = memories.revise_stored(mutation, reach, stored, step.changes or {}, known.anchors)
     elif step.action == PUBLISH:
-        memory = publication.propose(mutation, reach, stored.memory)
+        memory = publication.propose(mutation, reach, stored.memory, step.reason)
     elif step.action == Action.DELETE:
         memory = deletion.erase(mutation, stored, step.reason)
     else:

@@ -255,7 +255,9 @@ def test_a_step_is_decided_with_its_comment_reason_and_successor(api):
 def test_a_step_publishes_the_memory_that_was_given(api):
     private = api.write(collection="private")
 
-    (result,) = batch(api, step("publish", private), who="ann").ok()["results"]
+    (result,) = batch(api, step("publish", private, reason="Of use to all."), who="ann").ok()[
+        "results"
+    ]
 
     public = get(api, {"id": result["id"]})
     assert (public["title"], public["collection"], public["status"]) == (
@@ -264,3 +266,4 @@ def test_a_step_publishes_the_memory_that_was_given(api):
         "proposed",
     )
     assert result["id"] != private["id"]
+    assert last(api, public)["reason"] == "Of use to all."
