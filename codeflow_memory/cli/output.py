@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from codeflow_memory.domain.ports import T, Watch, unwatched
+
 _GAP = "  "
 _WIDEST = 72
 """Characters of a cell; a longer one is cut, for JSON has it whole."""
@@ -47,6 +49,22 @@ def print_fields(fields: dict[str, Any]) -> None:
     for name, value in shown.items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         click.echo(f"{name.ljust(width)}{_GAP}{text}")
+
+
+def watching() -> Watch:
+    """Return what shows how far long work has come: a bar on a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return unwatched
+    # Drawing a bar takes a library that no other output needs.
+    from rich.console import Console  # noqa: PLC0415 - when it is needed
+    from rich.progress import track  # noqa: PLC0415 - when it is needed
+
+    console = Console(stderr=True)
+
+    def shown(items: Sequence[T], label: str, /) -> Iterable[T]:
+        return track(items, description=label, console=console, transient=True)
+
+    return shown
 
 
 def talk(sentence: str) -> None:

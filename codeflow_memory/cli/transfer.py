@@ -38,7 +38,9 @@ def import_json(ctx: click.RichContext, /, document: Path, *, check: bool) -> No
             report = legacy_import.check(path)
         else:
             home = context.local("import-json")
-            report = legacy_import.run(home, path, now=stores.clock(load(home.path)))
+            report = legacy_import.run(
+                home, path, now=stores.clock(load(home.path)), watch=output.watching()
+            )
     except InvalidRequestError as error:
         _tell_faults(error)
         ctx.exit(exits.FAILED)
@@ -129,14 +131,14 @@ def _imported(context: Context, data: bytes, chosen: dict[str, Any]) -> dict[str
         access = stores.caller(home.tenants, context.token)
         store = home.tenants.get(access.tenant)
         if chosen["exact"]:
-            exact = exact_import.run(store, access, data)
+            exact = exact_import.run(store, access, data, watch=output.watching())
             return {
                 "filled": exact.filled,
                 "unchanged": exact.unchanged,
                 "memories": exact.memories,
             }
         only, within = _meant(context, home, chosen["project"], chosen["repo"])
-        done = proposed_import.run(store, access, data, str(only), within)
+        done = proposed_import.run(store, access, data, str(only), within, output.watching())
     return {
         "proposed": done.proposed,
         "duplicates": done.duplicates,

@@ -1,7 +1,22 @@
-"""What the domain needs from libraries: word boundaries and stems."""
+"""What the domain and the services need from outside: word boundaries, stems, who is watching."""
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Watch(Protocol):
+    """Somebody who is shown how far long work has come."""
+
+    def __call__(self, items: Sequence[T], label: str, /) -> Iterable[T]:
+        """Yield *items* one by one, as they are worked on; *label* says what they are."""
+        ...
+
+
+def unwatched(items: Sequence[T], _label: str, /) -> Iterable[T]:
+    """Be nobody who watches."""
+    return items
 
 
 class Words(Protocol):

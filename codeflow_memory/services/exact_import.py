@@ -13,6 +13,7 @@ from codeflow_memory.adapters.exported_lines import Export, parse_export
 from codeflow_memory.adapters.exported_shapes import MemoryLine
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import ImportConflictError, InvalidRequestError
+from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import exact_places, exact_rows
 from codeflow_memory.services.administration import require_owner
@@ -37,7 +38,13 @@ class Result:
     memories: int
 
 
-def run(store: Store, access: Access, data: bytes, operation_id: str | None = None) -> Result:
+def run(
+    store: Store,
+    access: Access,
+    data: bytes,
+    operation_id: str | None = None,
+    watch: Watch = unwatched,
+) -> Result:
     """Import a JSONL export exactly.
 
     Nobody is given a role or becomes a member of a team that is there: what a file says of people
@@ -48,6 +55,7 @@ def run(store: Store, access: Access, data: bytes, operation_id: str | None = No
         access: Its owner.
         data: The file.
         operation_id: The caller's.
+        watch: Is shown how far it has come.
 
     Raises:
         ForbiddenError: The caller does not own the tenant.
@@ -59,7 +67,7 @@ def run(store: Store, access: Access, data: bytes, operation_id: str | None = No
 
     def work(mutation: Mutation) -> Receipt:
         require_owner(mutation.access, "import exactly")
-        result = _fill(mutation, file)
+        result = _fill(mutation, file, watch)
         facts: dict[str, object] = {"filled": result.filled, "unchanged": result.unchanged}
         return Receipt("import-exact", file.sha256, result.memories, facts)
 
@@ -73,7 +81,7 @@ def _render(_tx: Transaction, _access: Access, receipt: Receipt) -> Result:
     return Result(int(str(facts["filled"])), int(str(facts["unchanged"])), receipt.revision)
 
 
-def _fill(mutation: Mutation, file: Export) -> Result:
+def _fill(mutation: Mutation, file: Export, watch: Watch) -> Result:
     known = {line.id for _, line in file.projects}
     for number, line in file.memories:
         if line.project_id not in known:
@@ -94,7 +102,7 @@ def _fill(mutation: Mutation, file: Export) -> Result:
         if _holds(mutation, project.repository_id, project.id, [raw[n] for n, _ in lines]):
             continue
         _check_new(mutation.tx, lines)
-        exact_rows.write(mutation, lines)
+        exact_rows.write(mutation, lines, watch)
         exact_rows.prove(mutation.tx, lines, raw)
         mutation.record(
             "import", project.id, repository_id=project.repository_id, reason=file.sha256

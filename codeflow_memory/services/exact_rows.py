@@ -23,6 +23,7 @@ from codeflow_memory.domain.memory import (
     Tombstone,
     Verification,
 )
+from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.domain.terms import Form, Frequencies, document_terms
 from codeflow_memory.services import entries, governance
 from codeflow_memory.services.exported_records import of_memories
@@ -56,14 +57,16 @@ class _Written:
     runs: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def write(mutation: Mutation, lines: list[tuple[int, MemoryLine]]) -> None:
+def write(
+    mutation: Mutation, lines: list[tuple[int, MemoryLine]], watch: Watch = unwatched
+) -> None:
     """Write the memories of one project, which is empty, with all that follows from them.
 
     Raises:
         LimitExceededError: The project or a scope would hold too much.
     """
     done = _Written()
-    for _, line in sorted(lines, key=lambda pair: pair[1].id):
+    for _, line in watch(sorted(lines, key=lambda pair: pair[1].id), "memories"):
         scope = scopes.ensure(mutation.tx, line.repository_id, line.project_id, _audience(line))
         memory = _to_memory(line, scope)
         _write_one(mutation, line, memory)

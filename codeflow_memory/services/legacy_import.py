@@ -20,6 +20,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
 )
 from codeflow_memory.domain.ids import Ids
+from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import legacy_rows, legacy_source
 from codeflow_memory.services.legacy_report import COPY, Outcome, Report, conflict
@@ -48,6 +49,7 @@ class Importing:
         now: Unix microseconds, UTC.
         random_bytes: As many random bytes as asked for.
         vfs: Name of an apsw VFS, for fault tests.
+        watch: Is shown how far it has come.
     """
 
     home: Home
@@ -55,6 +57,7 @@ class Importing:
     now: Callable[[], int]
     random_bytes: Callable[[int], bytes] = os.urandom
     vfs: str | None = None
+    watch: Watch = unwatched
 
     @property
     def own(self) -> bool:
@@ -86,6 +89,7 @@ def run(
     now: Callable[[], int],
     random_bytes: Callable[[int], bytes] = os.urandom,
     vfs: str | None = None,
+    watch: Watch = unwatched,
 ) -> Report:
     """Import a document, or bring an import that was cut off to its end.
 
@@ -95,6 +99,7 @@ def run(
         now: Unix microseconds, UTC.
         random_bytes: As many random bytes as asked for.
         vfs: Name of an apsw VFS, for fault tests.
+        watch: Is shown how far it has come.
 
     Raises:
         NotFoundError: There is no document, and none was imported before.
@@ -103,7 +108,7 @@ def run(
         StoreUnusableError: The home is in use, or its database is damaged.
     """
     document = home.path / LEGACY_DOCUMENT if path is None else path
-    importing = Importing(home, document, now, random_bytes, vfs)
+    importing = Importing(home, document, now, random_bytes, vfs, watch)
     if importing.own and not os.path.lexists(document) and home.database(LOCAL).exists():
         with home.shared():
             record = _recorded(importing)
@@ -191,7 +196,7 @@ def _import_fresh(importing: Importing, source: Source, database: Path) -> Impor
                 ids=store.ids,
                 at=store.now(),
             )
-            record = legacy_rows.write(store, tx, source, store.now())
+            record = legacy_rows.write(store, tx, source, store.now(), importing.watch)
     finally:
         engine.close()
     database.hardlink_to(temporary)
@@ -221,7 +226,7 @@ def _import_beside(importing: Importing, source: Source, database: Path) -> tupl
         store = _store(importing, engine, instance.instance_id)
         with engine.write() as tx:
             return legacy_rows.write(
-                store, tx, source, tenants.moment(tx, store.now())
+                store, tx, source, tenants.moment(tx, store.now()), importing.watch
             ), Outcome.IMPORTED
     finally:
         engine.close()

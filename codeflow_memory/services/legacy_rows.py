@@ -9,6 +9,7 @@ from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.limits import counted_bytes, counts_as_live, counts_for_run
 from codeflow_memory.domain.memory import Memory, Status
+from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.domain.run import Run
 from codeflow_memory.domain.terms import Form, Frequencies, document_terms
 from codeflow_memory.services import access as accesses
@@ -53,7 +54,9 @@ _CHUNK = 250
 """Entries read back at once."""
 
 
-def write(store: Store, tx: Transaction, source: Source, at: int) -> Import:
+def write(
+    store: Store, tx: Transaction, source: Source, at: int, watch: Watch = unwatched
+) -> Import:
     """Write a whole document into a database without entries, then prove it.
 
     Returns:
@@ -70,7 +73,7 @@ def write(store: Store, tx: Transaction, source: Source, at: int) -> Import:
     mutation = Mutation(store, tx, access, store.ids.new("op"), store.ids.new("bat"), at)
     document = source.document
     places = legacy_places.make(mutation, document)
-    _write_entries(mutation, source, places)
+    _write_entries(mutation, source, places, watch)
     _write_receipts(tx, document, owner.principal_id)
     record = Import(
         State.COMMITTED,
@@ -86,14 +89,15 @@ def write(store: Store, tx: Transaction, source: Source, at: int) -> Import:
     return record
 
 
-def _write_entries(mutation: Mutation, source: Source, places: Places) -> None:
+def _write_entries(mutation: Mutation, source: Source, places: Places, watch: Watch) -> None:
     tx = mutation.tx
     counters: defaultdict[Scope, Counter[str]] = defaultdict(Counter)
     written: list[tuple[LegacyEntry, Memory]] = []
     waiting: dict[tuple[int, str], dict[tuple[str, Form], Frequencies]] = {}
     pending = 0
     # By id, so that rows land side by side in their tables.
-    for entry in sorted(source.document.entries, key=lambda e: e.memory_id):
+    ordered = sorted(source.document.entries, key=lambda e: e.memory_id)
+    for entry in watch(ordered, "entries"):
         memory = mapping.to_memory(entry, places, source.flags.get(entry.memory_id, ()))
         _write_entry(mutation, entry, memory)
         _count(counters[places.scope_of(entry)], memory)

@@ -17,6 +17,7 @@ from codeflow_memory.domain.errors import (
     ProvenanceInvalidError,
 )
 from codeflow_memory.domain.memory import Collection, Content, Status
+from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.domain.text import escape_hidden
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import memories
@@ -48,7 +49,14 @@ class Result:
     refused: tuple[Refusal, ...]
 
 
-def run(store: Store, access: Access, data: bytes, project: str, repo: str | None) -> Result:
+def run(
+    store: Store,
+    access: Access,
+    data: bytes,
+    project: str,
+    repo: str | None,
+    watch: Watch = unwatched,
+) -> Result:
     """Propose the memories of a JSONL export to one project.
 
     Each becomes a new entry with an id of its own, of the caller, without the history, provenance
@@ -61,6 +69,7 @@ def run(store: Store, access: Access, data: bytes, project: str, repo: str | Non
         data: The file.
         project: Id or slug of the project.
         repo: What names its repository, where the slug alone does not.
+        watch: Is shown how far it has come.
 
     Raises:
         InvalidRequestError: The file has faults; nothing was proposed.
@@ -70,7 +79,7 @@ def run(store: Store, access: Access, data: bytes, project: str, repo: str | Non
     caller = replace(access, origin=Origin.IMPORT)
     counts: Counter[str] = Counter()
     refused: list[Refusal] = []
-    for number, line in file.memories:
+    for number, line in watch(file.memories, "memories"):
         if line.content is None or line.status not in _STANDING:
             counts["skipped"] += 1
             continue

@@ -1,9 +1,14 @@
 """``import-json``, ``export`` and ``import-jsonl`` as processes."""
 
 import json
+import os
+import pty
+import subprocess
 import urllib.request
 
 import pytest
+
+from .conftest import COMMAND, SECONDS, environment
 
 ENTRY = {
     "id": "mem_00000000000000000000000001",
@@ -85,6 +90,27 @@ def test_a_home_in_conflict_is_served_though_it_has_no_token(cli, legacy, serve)
     with urllib.request.urlopen(f"{server.url}/healthz") as answer:  # noqa: S310 - loopback
         assert answer.status == 200
     assert path.exists()
+
+
+def test_on_a_terminal_an_import_shows_how_far_it_has_come(cli, home, legacy):
+    path = legacy(document(ENTRY))
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        done = subprocess.run(  # noqa: S603 - this program, no shell
+            [*COMMAND, "import-json", str(path)],
+            env=environment(home, TERM="xterm"),
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            timeout=SECONDS,
+            check=True,
+        )
+        os.close(theirs)
+        shown = terminal.read(65_536).decode()
+
+    assert "entries" in shown
+    assert "100%" in shown
+    assert done.stdout.decode().startswith("imported\n")
+    assert "entries" not in cli("import-json", path).err
 
 
 def test_a_conflict_has_its_own_exit_code(cli, legacy):
