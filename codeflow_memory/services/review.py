@@ -249,7 +249,9 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
         repository = repositories.get(mutation.tx, memory.repository_id)
         team = memory.collection is Collection.TEAM
         if team or not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
-            raise ForbiddenError("one's own proposal is decided by somebody else")
+            raise ForbiddenError(
+                "one's own proposal is decided by somebody else, unless the repository allows it"
+            )
     return own
 
 
