@@ -194,7 +194,7 @@ class Believed:
         wanted = replace(entry, **changes)
         if wanted == entry:
             return None
-        if wanted.text != entry.text:
+        if wanted.text != entry.text and self._twin(who, wanted) is None:
             refused = self._decided_before(who, entry.project, wanted.text)
         if refused is not None:
             return refused
@@ -202,7 +202,8 @@ class Believed:
         trusts = [self.entries[i].trust for i, _ in entry.derived if self._within(who, i)]
         ruled = min([FIRST_TRUST, *trusts])
         status = (PROPOSED if held else ACCEPTED) if entry.status == ACCEPTED else entry.status
-        trust = min(entry.trust, ruled) if held else ruled
+        anew = wanted.text != entry.text and who.person and who.run is None and not held
+        trust = ruled if anew else min(entry.trust, ruled)
         self._next(replace(wanted, status=status, trust=trust, editor=who.principal))
         return None
 
@@ -353,13 +354,19 @@ class Believed:
 
     def _same(self, who: Caller, wish: Wish) -> str | None:
         whose = {"project": "", "team": wish.team, "private": who.principal}[wish.collection]
-        scope = (wish.project, f"{wish.collection}:{whose}")
+        return self._standing(who, (wish.project, f"{wish.collection}:{whose}"), wish)
+
+    def _twin(self, who: Caller, wanted: Entry) -> str | None:
+        return self._standing(who, wanted.scope, wanted)
+
+    def _standing(self, who: Caller, scope: tuple[str, str], said: Wish | Entry) -> str | None:
+        """Return the first entry of a scope that says the same of the same places."""
         for memory_id, entry in sorted(self.entries.items()):
             if (
                 entry.scope == scope
-                and entry.text == wish.text
+                and entry.text == said.text
                 and entry.status not in {REJECTED, DELETED}
-                and (entry.paths, entry.sensitivity) == (wish.paths, wish.sensitivity)
+                and (entry.paths, entry.sensitivity) == (said.paths, said.sensitivity)
                 and self.sees(who, entry)
             ):
                 return memory_id
