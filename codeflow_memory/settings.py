@@ -56,7 +56,7 @@ class Clock(Table):
 
 
 class Server(Table):
-    """Where the server listens, and the ``host:port`` values under which it is reached."""
+    """The ``host:port`` values under which the server is reached beside those of loopback."""
 
     hosts: tuple[str, ...] = ()
 

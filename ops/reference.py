@@ -62,7 +62,8 @@ def commands() -> Iterator[str]:
     """Describe each command that has no commands below it, with its own options."""
     shared = {option for param in root.params for option in param.opts}
     yield "## Commands\n"
-    yield f"Every command takes {_code(sorted(o for o in shared if o.startswith('--')))}.\n"
+    yield f"Every command takes {_code(sorted(o for o in shared if o.startswith('--')))};"
+    yield "those that work on the files of a home refuse `--url`.\n"
     for name, command in _leaves(root, "codeflow-memory"):
         yield f"### `{name}`\n"
         yield f"{_flat(command.help or '')}\n"
@@ -121,7 +122,10 @@ def errors() -> Iterator[str]:
     yield "## Errors\n"
     yield (
         "Over HTTP an error is a problem document (RFC 9457) of the type "
-        "`urn:codeflow-memory:problem:<code>`. Commands print one line with the code on stderr.\n"
+        "`urn:codeflow-memory:problem:<code>`. Commands print one line with the code on stderr; "
+        "an import whose file is refused prints its faults, one a line, and exits with 1. The "
+        "command line has four codes more: `usage` (exit 2), `failed` (1), `exists` (5) and "
+        "`unreachable` (6).\n"
     )
     yield from _table(("Code", "Status", "Exit", "When"), rows)
     yield "## Exit codes\n"
