@@ -27,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(_COLLECT_AFTER)
     # Whatever is made on the way, of the home or beside it, is its owner's alone.
     os.umask(0o077)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         _escape_unencodable(stream)
     try:
@@ -71,6 +72,15 @@ def _described(error: Exception) -> tuple[str, str, int]:
             return f"{where}{error.strerror or error}", "failed", exits.FAILED
         case _:
             return str(error), "failed", exits.FAILED
+
+
+def _open_closed_streams() -> None:
+    """Write into nothing where a stream was closed before the start: then Python has none."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Takes the number that is free, so that no other file gets it and what is printed.
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nothing, "w", closefd=False))
 
 
 def _escape_unencodable(stream: TextIO) -> None:

@@ -16,7 +16,7 @@ from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
 from codeflow_memory.storage import audit
-from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
+from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, Home
 
 _OTHERS = 0o077
 _KEY_BYTES = 32
@@ -92,6 +92,21 @@ def key(home: Home) -> Iterator[Check]:
         yield Check(
             "key", State.FAULT, f"{size} bytes, not {_KEY_BYTES}", "restore it from a backup"
         )
+
+
+def ballast(home: Home) -> Iterator[Check]:
+    """Check that a full disk's deletions and revocations have the room that is set aside."""
+    if home.is_ballast_spent():
+        yield Check(
+            "ballast",
+            State.WARNING,
+            "it was given up on a full disk; writes are refused until it is set aside again",
+            "make room on the disk",
+        )
+    elif not (home.path / BALLAST).exists():
+        yield Check("ballast", State.WARNING, "there is none", "`codeflow-memory up` makes it")
+    else:
+        yield Check("ballast", State.OK, "set aside")
 
 
 def locks(home: Home) -> Iterator[Check]:
@@ -229,7 +244,7 @@ def _settings(home: Home) -> Settings | str:
 
 
 def _own_files(home: Home) -> Iterator[Path]:
-    names = ("key", TOKEN, "server", "lock", "ballast", FILE)
+    names = ("key", TOKEN, "server", "lock", BALLAST, FILE)
     yield from (home.path / name for name in names if (home.path / name).exists())
     yield from (home.path.glob("memory.*"))
     tenants = home.path / "tenants"

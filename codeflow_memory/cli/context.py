@@ -179,6 +179,8 @@ def _chosen(ctx: click.Context, param: click.Parameter, value: Any) -> None:  # 
 
 def _folder(text: str) -> Path:
     """Return a home's absolute folder; the path of its database or document means the folder."""
+    if not text:
+        raise click.UsageError("a home has a path; an empty one would be the current folder.")
     if "://" in text:
         raise click.UsageError("a database is given by its path; other engines are not served.")
     return Home(Path(text).expanduser().absolute()).path

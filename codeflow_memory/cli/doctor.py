@@ -14,6 +14,7 @@ _HOME: tuple[Callable[[Home], Iterator[Check]], ...] = (
     checks.folder,
     checks.modes,
     checks.key,
+    checks.ballast,
     checks.locks,
     checks.configuration,
     checks.git_program,

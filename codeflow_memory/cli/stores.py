@@ -77,6 +77,7 @@ def opened(
         try:
             if making and not home.database(LOCAL).exists():
                 ensure_local(tenants)
+                home.fill_ballast()
             yield Opened(home, settings, tenants)
         finally:
             tenants.close()

@@ -1,10 +1,11 @@
 """Batch: many decisions in one request, each under its own rules."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codeflow_memory.domain.access import Access
-from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.domain.errors import CodeflowError, DeadlineExceededError
 from codeflow_memory.domain.lifecycle import Action
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
@@ -25,6 +26,9 @@ from codeflow_memory.storage.receipts import Receipt
 
 EDIT = "update"
 PUBLISH = "publish"
+
+TOGETHER_SECONDS = 3.0
+"""That a batch may take in one transaction: other writers wait for five seconds, and no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +174,16 @@ def _together(
 def _attempts(
     mutation: Mutation, steps: Sequence[Step], known: Sequence[_FromGit | CodeflowError]
 ) -> list[Result]:
-    """Carry out each step that can be; a refused one leaves nothing behind."""
+    """Carry out each step that can be; a refused one leaves nothing behind.
+
+    Raises:
+        DeadlineExceededError: They hold up the other writers for too long.
+    """
     results = []
+    until = time.monotonic() + TOGETHER_SECONDS
     for step, about in zip(steps, known, strict=True):
+        if time.monotonic() >= until:
+            raise DeadlineExceededError
         if isinstance(about, CodeflowError):
             results.append(Result(step.memory_id, error=about))
             continue

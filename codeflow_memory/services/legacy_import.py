@@ -117,7 +117,21 @@ def run(
     source = legacy_source.read(document)
     home.make()
     with home.exclusive():
+        _check_waiting(importing, source)
         return _run(importing, source)
+
+
+def _check_waiting(importing: Importing, source: Source) -> None:
+    """Refuse another document while the home's own waits to be imported: neither is picked.
+
+    Raises:
+        ImportConflictError: The home's own says something else.
+    """
+    own = importing.home.path / LEGACY_DOCUMENT
+    if importing.own or not os.path.lexists(own):
+        return
+    if not is_regular(own) or read_document(own)[1] != source.sha256:
+        raise conflict()
 
 
 def settle(

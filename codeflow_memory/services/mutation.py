@@ -102,6 +102,8 @@ def mutate(
         ImportConflictError: An older document and the database disagree.
     """
     store.guard.before()
+    if needs_room:
+        _leave_the_ballast(store)
     operation_id = store.keys.operation_id(operation.operation_id or store.ids.new("op"))
     request_hash = store.keys.request_hash(*operation.parts)
     resolved: list[Access] = []
@@ -125,6 +127,20 @@ def mutate(
         if needs_room or not full or not store.home.release_ballast():
             raise
     return attempt()
+
+
+def _leave_the_ballast(store: Store) -> None:
+    """Refuse what needs room while the ballast is spent, and nothing sets it aside again.
+
+    Else ordinary writes would take the room that was given back for deletions and revocations.
+
+    Raises:
+        StorageFullError: The disk has no room for it yet.
+    """
+    if store.home.is_ballast_spent():
+        store.home.fill_ballast()
+        if store.home.is_ballast_spent():
+            raise StorageFullError
 
 
 def _attempt(

@@ -150,7 +150,7 @@ class Home:
     def fill_ballast(self) -> None:
         """Set room aside that a full disk's deletions and revocations can have; best effort."""
         path = self.path / BALLAST
-        if path.exists():
+        if path.exists() and not self.is_ballast_spent():
             return
         temporary = self.path / f".ballast.{os.getpid()}"
         try:
@@ -160,12 +160,26 @@ class Home:
             temporary.unlink(missing_ok=True)
 
     def release_ballast(self) -> bool:
-        """Give the room back; tell whether there was any."""
+        """Give the room back; tell whether there was any.
+
+        The empty file stays and says so: until it is filled again, the room is not for anything
+        else, `is_ballast_spent`.
+        """
+        path = self.path / BALLAST
         try:
-            (self.path / BALLAST).unlink()
+            if path.stat().st_size == 0:
+                return False
+            os.truncate(path, 0)
         except FileNotFoundError:
             return False
         return True
+
+    def is_ballast_spent(self) -> bool:
+        """Tell whether the room was given back and not set aside again."""
+        try:
+            return (self.path / BALLAST).stat().st_size == 0
+        except FileNotFoundError:
+            return False
 
     @contextmanager
     def _locked(self, name: str, how: int, refusal: str) -> Iterator[None]:

@@ -33,6 +33,12 @@ def test_the_path_of_a_database_or_document_means_its_folder(tmp_path, option, n
     assert context(tmp_path, **{option: str(tmp_path / "h" / name)}).home.path == tmp_path / "h"
 
 
+@pytest.mark.parametrize("option", ["home", "database"])
+def test_an_empty_path_is_not_the_current_folder(tmp_path, option):
+    with pytest.raises(click.UsageError):
+        context(tmp_path, **{option: ""})
+
+
 def test_url_and_home_together_are_wrong_usage_in_any_order(tmp_path):
     for first, second in (("url", "home"), ("home", "url"), ("url", "database")):
         values = {"url": "http://127.0.0.1:1", "home": str(tmp_path), "database": str(tmp_path)}

@@ -61,6 +61,16 @@ def test_a_home_of_which_git_is_not_found_is_warned_of(cli, tmp_path):
     assert states(cli("doctor", "--json").ok())["git"] == "ok"
 
 
+def test_a_ballast_that_is_missing_or_spent_is_warned_of(cli, home):
+    cli("tenant", "create", "birch").ok()
+    assert states(cli("doctor", "--json"))["ballast"] == "ok"
+    (home / "ballast").write_bytes(b"")
+    assert states(cli("doctor", "--json"))["ballast"] == "warning"
+    (home / "ballast").unlink()
+
+    assert states(cli("doctor", "--json"))["ballast"] == "warning"
+
+
 def test_a_home_without_a_database_is_warned_of(cli, home):
     home.mkdir(mode=0o700)
 

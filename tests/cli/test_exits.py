@@ -1,11 +1,14 @@
 """Exit codes: complete, and one line on stderr for each refusal."""
 
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 
 from codeflow_memory.cli.exits import EXIT, exit_code
 from codeflow_memory.domain.errors import CodeflowError
+
+from .conftest import COMMAND, environment
 
 
 def every(kind: type[CodeflowError]) -> Iterator[type[CodeflowError]]:
@@ -73,6 +76,19 @@ def test_a_token_that_names_nobody_is_no_permission(cli):
     for token in ("nonsense", "cfm_local_abc_" + "x" * 43, "cfm_gone_abc_" + "x" * 43):
         done = cli("memory", "list", CODEFLOW_TOKEN=token)
         assert (done.code, done.err.endswith("[unauthenticated]\n")) == (3, True)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_from_the_start_is_written_to_nothing(home, closed):
+    done = subprocess.run(  # noqa: S603 - this program
+        ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, "--version"],
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_closed_pipe_is_no_traceback(launch):

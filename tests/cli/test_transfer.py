@@ -92,6 +92,20 @@ def test_a_home_in_conflict_is_served_though_it_has_no_token(cli, legacy, serve)
     assert path.exists()
 
 
+def test_another_document_is_not_picked_while_the_homes_own_waits(cli, legacy, tmp_path):
+    legacy(document(ENTRY))
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(document({**ENTRY, "revision": 3})))
+
+    done = cli("import-json", other)
+
+    assert (done.code, "import-conflict" in done.err) == (5, True)
+    assert not (cli.home / "memory.sqlite").exists()
+    same = tmp_path / "same.json"
+    same.write_bytes((cli.home / "memory.json").read_bytes())
+    cli("import-json", same).ok()
+
+
 def test_on_a_terminal_an_import_shows_how_far_it_has_come(cli, home, legacy):
     path = legacy(document(ENTRY))
     ours, theirs = pty.openpty()

@@ -4,6 +4,7 @@ import pytest
 
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import (
+    DeadlineExceededError,
     ForbiddenError,
     NotFoundError,
     OperationReusedError,
@@ -17,6 +18,7 @@ from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.services.review import Decision
 from codeflow_memory.storage import audit
+from codeflow_memory.storage.engine import BUSY_TIMEOUT_MS
 
 LONGEST = "k" * 200
 
@@ -97,6 +99,22 @@ def test_one_bad_step_keeps_all_from_applying_when_that_is_asked(world, cast, pr
     assert not applied
     assert (results[0].status, results[0].error) == ("accepted", None)
     assert world.get(cast.bob, good).memory == good
+    assert audit_rows(world) == rows
+
+
+@pytest.mark.parametrize("how", [{"atomic": True}, {"dry_run": True}])
+def test_steps_in_one_transaction_hold_up_others_for_so_long_only(
+    world, cast, project, monkeypatch, how
+):
+    memory, bob = world.propose(cast.ann, project), cast.bob
+    rows = audit_rows(world)
+    monkeypatch.setattr(batch, "TOGETHER_SECONDS", 0.0)
+
+    with pytest.raises(DeadlineExceededError):
+        run(world, bob, [step("approve", memory)], **how)
+
+    assert batch.TOGETHER_SECONDS < BUSY_TIMEOUT_MS / 1_000
+    assert world.get(cast.bob, memory).memory == memory
     assert audit_rows(world) == rows
 
 

@@ -5,11 +5,13 @@ import pytest
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import (
     NotFoundError,
+    StorageFullError,
     StoreUnusableError,
     UnauthenticatedError,
 )
 from codeflow_memory.services import tokens
 from codeflow_memory.services.mutation import Operation
+from codeflow_memory.storage.home import Home
 
 NEW = Operation(None, ())
 TEXT = {"title": "Title", "body": "Body"}
@@ -51,3 +53,22 @@ def test_a_repetition_is_answered_to_the_caller_as_it_stands_now(world, cast, pr
 
     with pytest.raises(NotFoundError):
         world.write(member, project, op="k", collection="team", team_id=team, **TEXT)
+
+
+def test_ordinary_writes_leave_the_room_that_was_given_up_to_deletions(
+    world, cast, project, monkeypatch
+):
+    """Else they would take it, and the next deletion on the full disk would have none."""
+    memory = world.propose(cast.ann, project)
+    home = world.store.home
+    home.fill_ballast()
+    home.release_ballast()
+    with monkeypatch.context() as full:
+        full.setattr(Home, "fill_ballast", lambda _: None)
+        with pytest.raises(StorageFullError):
+            world.propose(cast.ann, project)
+        world.delete(cast.ann, memory)
+
+    world.propose(cast.ann, project)
+
+    assert not home.is_ballast_spent()

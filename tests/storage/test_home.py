@@ -180,7 +180,15 @@ def test_the_ballast_is_set_aside_once_and_given_back_once(home):
     home.fill_ballast()
     assert (home.path / "ballast").stat().st_size == BALLAST_BYTES
 
+    assert not home.is_ballast_spent()
     assert [home.release_ballast(), home.release_ballast()] == [True, False]
+    assert home.is_ballast_spent()
+    home.fill_ballast()
+    assert (home.path / "ballast").stat().st_size == BALLAST_BYTES
+
+
+def test_a_home_that_never_had_a_ballast_has_not_spent_it(home):
+    assert (home.release_ballast(), home.is_ballast_spent()) == (False, False)
 
 
 def test_a_private_file_never_replaces_what_stands_there(home):

@@ -394,8 +394,7 @@ class Believed:
         least = "reviewer" if entry.collection == "project" else "contributor"
         if not who.decides or rank < RANKS[least]:
             return False
-        own = entry.status == PROPOSED and who.principal in {entry.author, entry.editor}
-        return not (own and action in {"approve", "reject"})
+        return entry.status != PROPOSED or who.principal not in {entry.author, entry.editor}
 
     def _supersede(self, who: Caller, entry: Entry, successor: str | None) -> Refusal:
         other = None if successor is None else self.entries.get(successor)
