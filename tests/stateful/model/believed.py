@@ -194,7 +194,7 @@ class Believed:
         wanted = replace(entry, **changes)
         if wanted == entry:
             return None
-        if wanted.text != entry.text and self._twin(who, wanted) is None:
+        if wanted.text != entry.text and self._standing(who, wanted.scope, wanted) is None:
             refused = self._decided_before(who, entry.project, wanted.text)
         if refused is not None:
             return refused
@@ -355,9 +355,6 @@ class Believed:
     def _same(self, who: Caller, wish: Wish) -> str | None:
         whose = {"project": "", "team": wish.team, "private": who.principal}[wish.collection]
         return self._standing(who, (wish.project, f"{wish.collection}:{whose}"), wish)
-
-    def _twin(self, who: Caller, wanted: Entry) -> str | None:
-        return self._standing(who, wanted.scope, wanted)
 
     def _standing(self, who: Caller, scope: tuple[str, str], said: Wish | Entry) -> str | None:
         """Return the first entry of a scope that says the same of the same places."""
