@@ -385,8 +385,10 @@ class Believed:
         rank = who.rank(entry.repository)
         if entry.collection == "private":
             own = entry.owner == who.principal
+            if rank < RANKS["contributor"]:
+                return False
             if own and action in {"outdate", "archive"}:
-                return rank >= RANKS["contributor"]
+                return True
             return who.decides and (own or entry.owner in who.sponsored)
         least = "reviewer" if entry.collection == "project" else "contributor"
         if not who.decides or rank < RANKS[least]:
