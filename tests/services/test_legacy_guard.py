@@ -21,28 +21,9 @@ from codeflow_memory.storage import imports, principals
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.imports import State
 
-START = 1_800_000_000_000_000
+from .older_document import DOCUMENT, ID, START
+
 NEW = Operation(None, ())
-ID = "mem_00000000000000000000000001"
-DOCUMENT = {
-    "version": 2,
-    "entries": [
-        {
-            "id": ID,
-            "revision": 1,
-            "collection": "project",
-            "repo": "/srv/code/shop",
-            "projectId": "core",
-            "status": "accepted",
-            "createdAt": "2026-03-01T08:00:00Z",
-            "updatedAt": "2026-04-01T09:00:00Z",
-            "title": "Retry only idempotent requests",
-            "body": "POST is never retried.",
-        }
-    ],
-    "receipts": [],
-    "feedback": [],
-}
 
 
 def now():
