@@ -175,6 +175,13 @@ def test_the_linter_forbids_http_to_import_storage():
     assert "ignore_imports" not in contract
 
 
+def test_the_linter_keeps_the_backup_and_the_server_apart():
+    contract = contracts()["independence"]
+
+    assert contract["modules"] == [PACKAGE, "codeflow_backup"]
+    assert "ignore_imports" not in contract
+
+
 def test_the_layers_are_exhaustive_and_know_no_exception():
     contract = contracts()["layers"]
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from .tree import PACKAGE, ROOT
+from .tree import BACKUP, PACKAGE, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -66,8 +66,16 @@ def installed(built, tmp_path_factory):
 
 
 def expected_package():
-    code = {path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("*.py")}
-    return code | {path.relative_to(ROOT).as_posix() for path in (ROOT / PACKAGE).rglob("py.typed")}
+    return {
+        path.relative_to(ROOT).as_posix()
+        for folder in (PACKAGE, BACKUP)
+        for pattern in ("*.py", "py.typed")
+        for path in (ROOT / folder).rglob(pattern)
+    }
+
+
+def in_wheel(names):
+    return {name.removeprefix("backup/") for name in names}
 
 
 def expected_migrations(prefix):
@@ -79,7 +87,8 @@ def test_the_wheel_holds_the_package_and_its_migrations_and_nothing_else(built):
         names = set(wheel.namelist())
     described = {name for name in names if ".dist-info/" in name}
 
-    assert names - described == expected_package() | expected_migrations(f"{PACKAGE}/_migrations")
+    code = in_wheel(expected_package())
+    assert names - described == code | expected_migrations(f"{PACKAGE}/_migrations")
     assert {name.split("/", 1)[1] for name in described} == {
         "METADATA",
         "RECORD",

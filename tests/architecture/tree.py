@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "codeflow_memory"
+BACKUP = "backup/codeflow_backup"
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -1,0 +1,1 @@
+"""Encrypted offline backup of a home: it stands alone, and shares no import with the server."""
