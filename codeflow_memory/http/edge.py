@@ -31,16 +31,7 @@ from codeflow_memory.http import exchange
 from codeflow_memory.http.admission import EdgePolicy, admit, announces_body
 from codeflow_memory.http.exchange import Exchange
 from codeflow_memory.http.problems import MEDIA_TYPE, Problem, describe, unexpected
-
-SECURITY_HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-"""On every answer that does not carry its own."""
+from codeflow_memory.http.security_headers import SECURITY_HEADERS
 
 WATCH_AFTER_SECONDS: Final = 0.05
 """Quicker requests are not watched for a client that goes away: a task each would cost more."""

@@ -15,8 +15,8 @@ from uvicorn.server import ServerState
 
 from codeflow_memory.domain.errors import CodeflowError, InvalidRequestError, LimitExceededError
 from codeflow_memory.http.admission import TARGET
-from codeflow_memory.http.edge import SECURITY_HEADERS
 from codeflow_memory.http.problems import MEDIA_TYPE, describe
+from codeflow_memory.http.security_headers import SECURITY_HEADERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from codeflow_memory.domain.errors import NotFoundError
 from codeflow_memory.http import exchange
 from codeflow_memory.http.admission import EdgePolicy, _check_path, origins_of
 from codeflow_memory.http.bodies import BODY_BYTES
-from codeflow_memory.http.edge import SECURITY_HEADERS, Edge
+from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
+from codeflow_memory.http.security_headers import SECURITY_HEADERS
 from codeflow_memory.http.server import own_hosts
 
 URN = "urn:codeflow-memory:problem:"
