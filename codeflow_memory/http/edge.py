@@ -99,6 +99,7 @@ class _Request:
         self._limit = limit
         self._body = b""
         self._delivered = False
+        self._late = False
         self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.complete = complete
@@ -120,6 +121,7 @@ class _Request:
                     if size > limit:
                         raise LimitExceededError("body_bytes", value=size, maximum=limit)
         except TimeoutError as error:
+            self._late = True
             raise DeadlineExceededError from error
         self._body = b"".join(parts)
 
@@ -132,7 +134,9 @@ class _Request:
         return {"type": "http.disconnect"}
 
     async def drain(self) -> None:
-        """Read on and drop what comes, for a while."""
+        """Read on and drop what comes, for a while; a client that had its time gets no more."""
+        if self._late:
+            return
         size = 0
         try:
             async with asyncio.timeout(DRAIN_SECONDS):
