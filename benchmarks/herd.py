@@ -1,4 +1,4 @@
-"""A herd of slow clients on loopback: idle, slow with their headers, slow with their bodies.
+"""A herd of slow clients on loopback: idle ones, and ones slow with their headers or bodies.
 
 The slow ones send one byte a second. They come from many addresses, so that no bound on one peer
 stops them: Linux lets a client take any address of 127.0.0.0/8.
@@ -40,7 +40,13 @@ def slow_body(host: str) -> bytes:
     ).encode("ascii")
 
 
-KINDS: tuple[Begin, ...] = (idle, slow_head, slow_body)
+def answered(host: str) -> bytes:
+    """Send a whole request and, once it is answered, nothing more."""
+    return f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode("ascii")
+
+
+KINDS: tuple[Begin, ...] = (idle, answered, slow_head, slow_body)
+SILENT = frozenset({idle, answered})
 
 
 @dataclass(slots=True)
@@ -120,7 +126,7 @@ class Herd:
             if time.monotonic() >= due:
                 due += PACE_SECONDS
                 for client in self.held:
-                    if client.kind is not idle:
+                    if client.kind not in SILENT:
                         self._send(client, b"x")
 
     def _read(self, client: Client) -> None:

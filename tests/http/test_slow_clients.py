@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.herd import Herd, idle, slow_body, slow_head
+from benchmarks.herd import Herd, answered, idle, slow_body, slow_head
 from codeflow_memory.http.protocol import Bounds
 
 LARGE = 24 << 20
@@ -155,6 +155,7 @@ def test_a_client_that_has_one_connection_keeps_it_while_others_fill_the_server(
 ROOT = Path(__file__).parents[2]
 MEBIBYTE = 1024
 HEAD_SECONDS = 10
+IDLE_SECONDS = 5
 BODY_SECONDS = 15
 LATE_SECONDS = 2
 """On a busy machine a thread of a test sees an end later than it was."""
@@ -224,5 +225,6 @@ def test_a_thousand_slow_clients_are_let_go_in_time_while_others_are_served(proc
     assert (held > 400, answers, left) == (True, {200}, 0)
     assert max(grown, process.memory - before) <= 50 * MEBIBYTE
     assert ages[idle] < HEAD_SECONDS + LATE_SECONDS
+    assert ages[answered] < IDLE_SECONDS + LATE_SECONDS
     assert ages[slow_head] < HEAD_SECONDS + LATE_SECONDS
     assert ages[slow_body] < BODY_SECONDS + LATE_SECONDS
