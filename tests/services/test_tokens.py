@@ -165,6 +165,25 @@ def test_a_token_expires_and_a_clock_that_steps_back_does_not_revive_it(world):
         world.sign_in(issued.text)
 
 
+@pytest.mark.parametrize("ttl_seconds", [None, 3600, 59])
+def test_a_token_makes_none_that_outlives_it(world, ttl_seconds):
+    maker = world.person("boss", Role.OWNER, ttl_seconds=60)
+    new = NewToken("ann", "user", Role.READER, ttl_seconds=ttl_seconds)
+
+    made = tokens.create(world.store, maker, new, NEW)
+
+    assert made.token.expires_at == world.clock.at + min(ttl_seconds or 60, 60) * SECOND
+
+
+def test_a_token_for_background_sessions_makes_none_for_others(world):
+    maker = world.person("boss", Role.OWNER, background=True)
+
+    made = tokens.create(world.store, maker, NewToken("ann", "user", Role.READER), NEW)
+
+    assert made.token.background
+    assert world.sign_in(made.text).origin is Origin.BACKGROUND
+
+
 def test_the_secret_is_told_once_and_kept_nowhere(world):
     same = Operation("op-1", ("POST",))
     new = NewToken("ann", "user", Role.READER)
