@@ -24,6 +24,7 @@ GLOBAL_TABLES = {
     "receipts",
     "audit",
     "jobs",
+    "erasures",
     "schema_migrations",
     "json_each",
     "sqlite_schema",
