@@ -17,10 +17,14 @@ CREATE TABLE legal_holds (
     FOREIGN KEY (repository_id, project_id) REFERENCES projects (repository_id, project_id)
 ) STRICT;
 
+-- Begun, with what there was; done once nothing of it names the subject any more.
 CREATE TABLE erasures (
     erasure_id     TEXT    NOT NULL PRIMARY KEY,
+    subject_id     TEXT    UNIQUE REFERENCES principals (principal_id),  -- NULL once it is done
     pseudonym_id   TEXT    NOT NULL REFERENCES principals (principal_id),
     erased_by      TEXT    NOT NULL,
-    erased_at      INTEGER NOT NULL,
-    counts         TEXT    NOT NULL                                  -- JSON object of numbers
+    begun_at       INTEGER NOT NULL,
+    erased_at      INTEGER,
+    counts         TEXT    NOT NULL,                                 -- JSON object of numbers
+    CHECK ((subject_id IS NULL) = (erased_at IS NOT NULL))
 ) STRICT;
