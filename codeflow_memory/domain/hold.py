@@ -14,10 +14,6 @@ class Hold:
     placed_by: str
     placed_at: int
 
-    def keeps(self, project_id: str, memory_id: str) -> bool:
-        """Tell whether this hold keeps an entry of a project from being deleted."""
-        return self.project_id == project_id and self.memory_id in {None, memory_id}
-
     def fields(self) -> dict[str, object]:
         """Return the hold as JSON values but for its times."""
         return {
