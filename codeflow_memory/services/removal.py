@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.domain.retention import Item
 from codeflow_memory.services import deletion, entries
+from codeflow_memory.services.administration import require_owner
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import holds, memories, repositories
@@ -64,15 +65,18 @@ def run(
 
     Args:
         store: The tenant.
-        access: Who removes.
+        access: Who removes: an owner, or the program itself.
         begin: Returns, in the first transaction, the entries: what derives before its origins.
-            Whether *access* may remove them, it decides.
         name: Stands in the audit for the whole.
         cascade: Whether an entry goes from which others derive; those are marked.
+
+    Raises:
+        ForbiddenError: The caller does not own the tenant, or lost that role meanwhile.
     """
     begun: list[Sequence[Item]] = []
 
     def first(mutation: Mutation) -> Receipt:
+        _may_remove(mutation)
         # A try that was rolled back comes again: the last one counts.
         begun.append(begin(mutation))
         return _step(mutation, begun[-1], name, cascade=cascade)
@@ -102,8 +106,15 @@ def _count(done: Removed) -> int:
     return len(done.removed) + len(done.left)
 
 
+def _may_remove(mutation: Mutation) -> None:
+    """Refuse whoever owns the tenant no more, but not the program itself; asked in every step."""
+    if mutation.access.origin is not Origin.SYSTEM:
+        require_owner(mutation.access, "apply retention")
+
+
 def _step(mutation: Mutation, items: Sequence[Item], name: str, *, cascade: bool) -> Receipt:
     """Delete the first of *items*; at least one is settled."""
+    _may_remove(mutation)
     children = children_of(mutation.tx)
     going = {item.entry.memory_id for item in items}
     removed, marked, left = list[str](), list[str](), list[tuple[str, str]]()

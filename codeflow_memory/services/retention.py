@@ -15,7 +15,7 @@ from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.rekeying import system
 from codeflow_memory.services.removal import Removed
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import fingerprint, holds, repositories
+from codeflow_memory.storage import fingerprint, holds, repositories, tokens
 from codeflow_memory.storage import retention as rows
 from codeflow_memory.storage.engine import Transaction
 
@@ -62,14 +62,14 @@ def preview(store: Store, access: Access, policies: Iterable[Policy]) -> Plan:
     """
     require_owner(access, "preview retention")
     with store.engine.read() as tx:
-        return plan(tx, tuple(policies), store.now())
+        return plan(tx, tuple(policies), _now(store, tx))
 
 
 def apply(
     store: Store,
     access: Access,
     policies: Iterable[Policy],
-    fingerprint_of_plan: str,
+    plan_fingerprint: str,
     *,
     cascade: bool,
 ) -> Removed:
@@ -83,7 +83,7 @@ def apply(
         store: The tenant.
         access: The caller.
         policies: Those of the preview.
-        fingerprint_of_plan: The preview's.
+        plan_fingerprint: The preview's.
         cascade: Whether entries that others derive from go too; those others are marked.
 
     Raises:
@@ -93,19 +93,18 @@ def apply(
     policies = tuple(policies)
 
     def begin(mutation: Mutation) -> list[Item]:
-        require_owner(mutation.access, "apply retention")
         current = plan(mutation.tx, policies, mutation.at)
-        if current.fingerprint != fingerprint_of_plan:
+        if current.fingerprint != plan_fingerprint:
             raise StalePlanError
         return _going(current.outcome, cascade=cascade)
 
-    return removal.run(store, access, begin, fingerprint_of_plan, cascade=cascade)
+    return removal.run(store, access, begin, plan_fingerprint, cascade=cascade)
 
 
 def apply_scheduled(store: Store, policies: Sequence[Policy]) -> Removed:
     """Remove, as the program itself, what the configured *policies* take; nothing cascades."""
     with store.engine.read() as tx:
-        outcome = _outcome(tx, tuple(policies), store.now())
+        outcome = _outcome(tx, tuple(policies), _now(store, tx))
     if not outcome.removed:
         return Removed()
     items = list(outcome.removed)
@@ -141,6 +140,11 @@ def name_plan(database: str, policies: tuple[Policy, ...], outcome: Sorted) -> s
         },
     }
     return hashlib.sha256(canonical_json(told).encode()).hexdigest()
+
+
+def _now(store: Store, tx: Transaction) -> int:
+    """Return the time that a mutation would have: a clock that was set back makes nothing young."""
+    return max(store.now(), tokens.latest_at(tx))
 
 
 def _going(outcome: Sorted, *, cascade: bool) -> list[Item]:

@@ -362,6 +362,37 @@ def test_what_changes_during_the_removal_stays_with_its_reason(world, cast, proj
     assert standing(world, *memories) == {memories[i].memory_id for i in (2, 3, 4)}
 
 
+def test_an_owner_that_loses_the_role_meanwhile_removes_nothing_more(
+    world, cast, project, monkeypatch
+):
+    memories = [reject(world, cast, project) for _ in range(4)]
+    world.clock.at += 30 * DAY
+    second = world.person("second", Role.OWNER)
+    plan = preview(world)
+
+    def change():
+        with world.store.engine.write() as tx:
+            tx.execute(
+                "DELETE FROM grants WHERE principal_id = :principal_id",
+                {"principal_id": second.principal_id},
+            )
+
+    overtaken(monkeypatch, change=change, at_step=2)
+
+    with pytest.raises(ForbiddenError):
+        apply(world, plan, access=second)
+    assert standing(world, *memories) == {m.memory_id for m in memories[2:]}
+
+
+def test_a_clock_that_was_set_back_does_not_make_a_plan_stale(world, cast, project):
+    reject(world, cast, project)
+    world.clock.at += 30 * DAY
+    world.propose(cast.ann, project)
+    world.clock.at -= 20 * DAY
+
+    assert len(apply(world, preview(world)).removed) == 1
+
+
 def test_every_deletion_is_on_record_and_the_removal_has_a_name(world, cast, project):
     memory = reject(world, cast, project)
     world.clock.at += 30 * DAY
