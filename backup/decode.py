@@ -380,7 +380,7 @@ def read_passphrase(data: bytes) -> bytes:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return b""
-    text = text.removesuffix("\n").removesuffix("\r")
+    text = re.sub(r"\r?\n\Z", "", text)
     return unicodedata.normalize("NFC", text).encode() if len(data) <= 4096 else b""
 
 
@@ -388,7 +388,7 @@ def read_key(data: bytes) -> bytes:
     """Return the key that a file holds; empty if it holds none."""
     if len(data) == 32:
         return data
-    encoded = data.removesuffix(b"\n").removesuffix(b"\r")
+    encoded = re.sub(rb"\r?\n\Z", b"", data)
     try:
         key = base64.b64decode(encoded, validate=True)
     except binascii.Error:

@@ -52,6 +52,7 @@ def test_what_is_no_passphrase_is_refused(held, said):
         (b"words\r\n", b"words"),
         (b"words\n\n", b"words\n"),
         (b" words ", b" words "),
+        (b"words\r", b"words\r"),
         (b"\n\n", b"\n"),
         (b"x" * MAX_PASSPHRASE_BYTES, b"x" * MAX_PASSPHRASE_BYTES),
     ],
@@ -60,7 +61,7 @@ def test_one_newline_at_the_end_is_no_part_of_a_passphrase(held, secret):
     assert passphrase(held) == Passphrase(secret)
 
 
-@given(texts.filter(lambda text: not text.endswith(("\n", "\r"))))
+@given(texts.filter(lambda text: not text.endswith("\n")))
 def test_a_passphrase_opens_however_its_accents_are_written(text):
     composed, decomposed = (unicodedata.normalize(form, text).encode() for form in ("NFC", "NFD"))
     if len(decomposed) <= MAX_PASSPHRASE_BYTES:
@@ -75,6 +76,7 @@ def test_a_passphrase_opens_however_its_accents_are_written(text):
         RAW + b"\n",
         b"\n",
         ENCODED + b"\n\n",
+        ENCODED + b"\r",
         b" " + ENCODED,
         ENCODED[:-1],
         ENCODED[:-1] + b"\n",
