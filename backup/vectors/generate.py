@@ -7,15 +7,18 @@ import json
 import sys
 from pathlib import Path
 
+import forgeries
 import headers
 import sound
 import streams
+import versions
 from vector import Vector
 
 
 def vectors() -> list[Vector]:
     """Return all vectors, each under a name of its own."""
-    made = [*sound.vectors(), *headers.vectors(), *streams.vectors()]
+    parts = (sound, headers, versions, forgeries, streams)
+    made = [one for part in parts for one in part.vectors()]
     names = [one.name for one in made]
     if len(set(names)) < len(names):
         raise ValueError(sorted(name for name in names if names.count(name) > 1))

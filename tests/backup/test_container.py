@@ -2,12 +2,10 @@
 
 import json
 import os
-import subprocess
-import sys
 from io import BytesIO
 
 import pytest
-from codeflow_backup.ciphers import TAG_BYTES, Suite
+from codeflow_backup.ciphers import TAG_BYTES, Cipher, Suite
 from codeflow_backup.container import Reader, Writer
 from codeflow_backup.errors import DamagedError, UnknownVersionError, UnusableError, WrongKeyError
 from codeflow_backup.keys import KeyFile, Passphrase
@@ -17,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .containers import (
-    BACKUP,
     KEY,
     OTHER,
     SQLITE,
@@ -28,9 +25,6 @@ from .containers import (
     opened,
     sealed,
 )
-
-SECONDS = 120
-MIB = 1024 * 1024
 
 sizes = st.one_of(
     st.integers(0, 300),
@@ -76,6 +70,24 @@ def test_a_read_at_any_offset_is_that_slice_of_the_plaintext(size, suite, data):
         offset = data.draw(st.integers(0, size + 10))
         length = data.draw(st.integers(0, 2 * CHUNK_BYTES))
         assert payload.read(length, offset) == plain[offset : offset + length]
+
+
+def test_neighbouring_reads_decrypt_a_chunk_once_and_keep_only_a_few(monkeypatch):
+    plain, opens, decrypt = content(20 * CHUNK_BYTES), [], Cipher.open
+    payload = opened(sealed(plain))
+
+    def counted(*of):
+        opens.append(of[1])
+        return decrypt(*of)
+
+    monkeypatch.setattr(Cipher, "open", counted)
+    pages = [payload.read(4096, at) for at in range(0, 3 * CHUNK_BYTES, 4096)]
+    once = len(opens)
+    backwards = [payload.read(10, place * CHUNK_BYTES) for place in reversed(range(20))]
+
+    assert (b"".join(pages), once) == (plain[: 3 * CHUNK_BYTES], 3)
+    assert backwards == [plain[n * CHUNK_BYTES :][:10] for n in reversed(range(20))]
+    assert len(opens) == 3 + 20
 
 
 @settings(max_examples=30, deadline=None)
@@ -253,84 +265,3 @@ def test_a_plaintext_of_more_chunks_than_a_nonce_counts_is_refused(monkeypatch):
 
     with pytest.raises(UnusableError, match="more chunks"):
         writer.finish()
-
-
-_MEASURED = """
-import sys
-from hashlib import sha256
-from pathlib import Path
-from codeflow_backup.ciphers import Suite
-from codeflow_backup.container import Reader, Writer
-from codeflow_backup.header import Core, new_backup_id, new_nonce_prefix
-from codeflow_backup.keys import KeyFile
-from codeflow_backup.manifest import Database, File, Manifest, Table
-from codeflow_backup.plaintext import read_files, read_manifest
-from codeflow_backup.slots import prepare
-
-EMPTY = sha256(b"").hexdigest()
-path, key, mib = Path(sys.argv[1]), KeyFile(b"k" * 32), int(sys.argv[3])
-core = Core(Suite.AES_256_GCM, new_backup_id(), new_nonce_prefix(), "i", 1, 1, 1, "1")
-if sys.argv[2] == "write":
-    with path.open("wb") as file:
-        writer = Writer(file, core, [prepare(key)])
-        for _ in range(mib):
-            writer.write(bytes(2**20))
-        writer.finish()
-elif sys.argv[2] == "chunks":
-    with path.open("rb") as file:
-        assert sum(map(len, Reader(file).unlock([key]).chunks())) == mib * 2**20
-elif sys.argv[2] == "read":
-    with path.open("rb") as file:
-        payload = Reader(file).unlock([key])
-        for at in range(0, payload.bytes, 30_000):
-            payload.read(4096, at)
-elif sys.argv[2] == "manifest":
-    tables = {f"table_{n}": Table(n, "0" * 64) for n in range(40)}
-    held = Database("local", "i", 1, 1, "0" * 64, tables, "0" * 64, 0, "")
-    files = tuple(File(f"tenants/t{n}/memory.sqlite", 0, EMPTY, held) for n in range(mib))
-    made = Manifest(files)
-    with path.open("wb") as file:
-        writer = Writer(file, core, [prepare(key)])
-        writer.write(made.prologue() + made.trailer())
-        writer.finish()
-elif sys.argv[2] == "contents":
-    with path.open("rb") as file:
-        payload = Reader(file).unlock([key])
-        found = read_manifest(payload)
-        assert len(list(read_files(payload, found))) == mib
-elif sys.argv[2] == "hold":
-    held = b"x" * (mib * 2**20)
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
-"""
-"""Says the peak of memory in KiB; of the process itself, where `getrusage` after an `exec` may say
-what its parent had."""
-
-
-def peak(tmp_path, what, mib):
-    done = subprocess.run(  # noqa: S603 - this interpreter, no shell
-        [sys.executable, "-c", _MEASURED, tmp_path / f"{mib}.cfmb", what, str(mib)],
-        cwd=BACKUP,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=SECONDS,
-    )
-    return int(done.stdout) * 1024
-
-
-def test_memory_does_not_grow_with_the_backup(tmp_path):
-    for what in ("write", "chunks", "read"):
-        assert peak(tmp_path, what, 96) - peak(tmp_path, what, 1) <= 8 * MIB, what
-        assert peak(tmp_path, what, 96) - peak(tmp_path, "nothing", 0) <= 24 * MIB, what
-
-
-def test_memory_is_bounded_for_the_longest_manifest(tmp_path):
-    most = 470
-    peak(tmp_path, "manifest", most)
-
-    assert (tmp_path / f"{most}.cfmb").stat().st_size > 1.9 * MIB
-    assert peak(tmp_path, "contents", most) - peak(tmp_path, "nothing", 0) <= 24 * MIB
-
-
-def test_the_measure_sees_memory_that_is_held(tmp_path):
-    assert peak(tmp_path, "hold", 96) - peak(tmp_path, "hold", 1) >= 64 * MIB

@@ -1,6 +1,7 @@
 """Adding and removing keys: the header is new, the payload and everything else stays."""
 
 import fcntl
+import os
 import stat
 from io import BytesIO
 
@@ -129,6 +130,36 @@ def test_two_processes_do_not_change_one_backup_at_once(backup):
         refused(backup, [KEY], UnusableError)
 
 
+def test_a_backup_that_was_replaced_before_it_was_locked_is_left_alone(backup, monkeypatch):
+    theirs, lock = sealed(PLAIN, KEY, OTHER), fcntl.flock
+
+    def replaced(file, operation):
+        other = backup.with_name("theirs")
+        other.write_bytes(theirs)
+        other.replace(backup)
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", replaced)
+    with pytest.raises(UnusableError, match="try again"):
+        slotting.add_key(backup, [KEY], prepare(KEYS[0]))
+    assert backup.read_bytes() == theirs
+
+
+def test_what_does_not_read_back_from_the_disk_does_not_replace_the_backup(backup, monkeypatch):
+    before, sync = backup.read_bytes(), os.fsync
+
+    def rotten(descriptor):
+        sync(descriptor)
+        if os.fstat(descriptor).st_size > len(before):
+            os.pwrite(descriptor, b"rot", os.fstat(descriptor).st_size - 70_000)
+
+    monkeypatch.setattr(os, "fsync", rotten)
+    with pytest.raises(DamagedError):
+        slotting.add_key(backup, [KEY], prepare(OTHER))
+    assert backup.read_bytes() == before
+    assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+
+
 def test_a_disk_that_is_full_leaves_the_backup_as_it_was(backup, full_disk):
     before = backup.read_bytes()
 
@@ -218,5 +249,5 @@ class Keyring(RuleBasedStateMachine):
 def test_whatever_comes_and_goes_exactly_the_keys_that_are_in_it_open_a_backup(tmp_path):
     Keyring.folder = tmp_path
     run_state_machine_as_test(
-        Keyring, settings=settings(max_examples=15, stateful_step_count=25, deadline=None)
+        Keyring, settings=settings(max_examples=10, stateful_step_count=25, deadline=None)
     )

@@ -19,7 +19,7 @@ from codeflow_backup.container import Reader
 from codeflow_backup.errors import BackupError
 from codeflow_backup.stream import CHUNK_BYTES
 
-from .containers import KEY, OTHER, new_core, sealed
+from .containers import KEY, OTHER, answer, decoder, new_core, sealed
 from .tampers import (
     LONG,
     PLAIN,
@@ -128,6 +128,25 @@ def test_no_tampered_container_opens_or_gives_out_a_byte_that_is_not_authentic(m
     assert counts["all"] >= LEAST
     assert {what: count for what, count in counts.items() if count < FLOORS[what]} == {}
     assert counts.keys() == FLOORS.keys()
+
+
+def by_decoder(decode, data):
+    try:
+        decode.decode(BytesIO(data), "keyfile", KEY.data)
+    except decode.RefusedError as refused:
+        return refused.answer
+    return "ok"
+
+
+def test_two_decoders_give_every_edit_of_a_header_the_same_answer():
+    decode = decoder()
+    double = sealed(PLAIN, KEY, OTHER)
+    tampers = [*edits(double), *rearranged(double), *reheaded(sealed(PLAIN), sealed(PLAIN))]
+    answers = [(answer(t.data)[0], by_decoder(decode, t.data)) for t in tampers]
+
+    assert len(answers) > 2_500
+    assert {one for one, _ in answers} == {"damaged", "wrong-key", "unknown-version"}
+    assert [t.what for t, (one, two) in zip(tampers, answers, strict=True) if one != two] == []
 
 
 def test_what_was_not_tampered_with_opens():
