@@ -279,7 +279,7 @@ def read_manifest(data: bytes) -> list[dict[str, Any]]:
     """Read the manifest; return its files."""
     manifest = parse(data)
     need(type(manifest) is dict and manifest.keys() == {"files"}, "no manifest")
-    files = manifest["files"]
+    files: list[dict[str, Any]] = manifest["files"]
     need(type(files) is list and 1 <= len(files) <= 10000, "not 1 to 10,000 files")
     for file in files:
         need(type(file) is dict, "a file is no object")
