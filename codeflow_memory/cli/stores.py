@@ -67,7 +67,7 @@ def opened(
         StoreUnusableError: An import, migration or restore holds it.
     """
     home = context.local(command)
-    if making or _waits(home):
+    if making or waits(home):
         make(home)
     elif not home.path.is_dir():
         raise NotThereError(f"there is no home {home.path}: `codeflow-memory up` makes it")
@@ -83,7 +83,7 @@ def opened(
             tenants.close()
 
 
-def _waits(home: Home) -> bool:
+def waits(home: Home) -> bool:
     """Tell whether an older document stands in *home* and no database of `local` does."""
     return os.path.lexists(home.path / LEGACY_DOCUMENT) and not home.database(LOCAL).exists()
 
