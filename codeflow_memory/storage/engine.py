@@ -58,6 +58,10 @@ class Transaction:
         """Return the first row, or ``None`` when there is none."""
         return self._connection.execute(sql, parameters).fetchone()
 
+    def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
+        """Yield the rows as they are read: for more than belongs into memory at once."""
+        yield from self._connection.execute(sql, parameters)
+
     def value(self, sql: str, parameters: Parameters | None = None) -> Any:  # noqa: ANN401 - a column
         """Return the first column of the first row, or ``None`` when there is none."""
         row = self.row(sql, parameters)
