@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from codeflow_memory.domain.errors import CodeflowError
-from codeflow_memory.services import expiry, tokens
+from codeflow_memory.services import checkpoints, expiry, tokens
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 
@@ -13,11 +13,13 @@ _log = logging.getLogger(__name__)
 
 HOUR = 3_600.0
 MINUTE = 60.0
+QUARTER_HOUR = 15 * MINUTE
 
 JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
     "expiry": (HOUR, expiry.run),
     "uses": (MINUTE, tokens.record_uses),
     "ballast": (MINUTE, lambda store: store.home.fill_ballast()),
+    "checkpoints": (QUARTER_HOUR, checkpoints.write),
 }
 """Name to the seconds between two runs and the work, done for each tenant in turn."""
 

@@ -41,9 +41,10 @@ def parse(data: bytes, what: str) -> object:
         value: object = json.loads(
             data, parse_int=_integer, parse_float=_refuse, parse_constant=_refuse
         )
+        spelled = encode(value)
     except (ValueError, RecursionError):
         raise DamagedError(f"{what} is not JSON of objects, lists, strings and integers") from None
-    if encode(value) != data:
+    if spelled != data:
         raise DamagedError(f"{what} is not in canonical spelling")
     return value
 

@@ -30,7 +30,6 @@ _FORMAT = re.compile(rb'"format":(0|[1-9][0-9]{0,8})[,}]')
 _BACKUP_ID_BYTES = 16
 _INSTANCE = re.compile(r"[0-9A-Za-z._-]{1,64}")
 _VERSION = re.compile(r"[0-9A-Za-z.+_-]{1,64}")
-_MAX_SUITE = 65_535
 _COMMITMENT = b"codeflow-backup 1 header"
 
 
@@ -196,7 +195,7 @@ def _check_format(start: bytes) -> None:
 def _parse_core(line: bytes) -> Core:
     fields = Fields(canonical.parse(line, "the core header"), "the core header")
     fields.integer("format", FORMAT, FORMAT)
-    suite = fields.integer("suite", 1, _MAX_SUITE)
+    suite = fields.integer("suite")
     if suite not in set(Suite):
         raise UnknownVersionError(f"this program does not know the suite {suite}")
     fields.integer("chunk_bytes", CHUNK_BYTES, CHUNK_BYTES)

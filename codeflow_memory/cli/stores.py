@@ -23,7 +23,7 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import tokens
+from codeflow_memory.services import checkpoints, tokens
 from codeflow_memory.services.legacy_guard import guard_of
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.store import Store
@@ -80,7 +80,15 @@ def opened(
                 home.fill_ballast()
             yield Opened(home, settings, tenants)
         finally:
-            tenants.close()
+            close(tenants)
+
+
+def close(tenants: Tenants) -> None:
+    """Close every database; how far the audit of each came that was written to is signed first."""
+    for store in tenants.opened():
+        if store.engine.written:
+            checkpoints.write_or_log(store)
+    tenants.close()
 
 
 def _waits(home: Home) -> bool:

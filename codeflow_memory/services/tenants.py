@@ -109,6 +109,11 @@ class Tenants:
         sync_folder(path.parent)
         return self.get(slug)
 
+    def opened(self) -> list[Store]:
+        """List the stores that this process opened."""
+        with self._lock:
+            return list(self._stores.values())
+
     def close(self) -> None:
         """Close every database."""
         with self._lock:
