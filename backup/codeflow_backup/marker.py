@@ -35,6 +35,8 @@ class State(StrEnum):
 
     SWAPPING = "swapping"
     PLACED = "placed"
+    VERIFIED = "verified"
+    """A server's start found the new databases to be what the backup held, and went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _parse(data: bytes) -> Marker:
     fields = Fields(canonical.parse(data, "the marker"), "the marker")
     fields.integer("format", FORMAT, FORMAT)
     found = Marker(
-        state=State(fields.text("state", re.compile("swapping|placed"))),
+        state=State(fields.text("state", re.compile("|".join(State)))),
         backup_id=fields.octets("backup_id", _ID_BYTES).hex(),
         staging=fields.text("staging", _STAGING),
         undo=fields.text("undo", _UNDO),

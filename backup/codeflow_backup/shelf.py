@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeflow_backup import backup_file
+from codeflow_backup import backup_file, signature
 from codeflow_backup.container import Reader
 from codeflow_backup.errors import BackupError, MissingError
 from codeflow_backup.header import Core
@@ -43,7 +43,7 @@ class Other:
 def look(folder: Path) -> tuple[list[Entry], list[Other]]:
     """Read the header of every file in *folder*, the oldest backup first.
 
-    Hidden files and folders are passed over.
+    Hidden files, folders and the signatures of backups are passed over.
 
     Raises:
         MissingError: There is no such folder.
@@ -52,13 +52,17 @@ def look(folder: Path) -> tuple[list[Entry], list[Other]]:
         raise MissingError("there is no folder of that name")
     entries, others = list[Entry](), list[Other]()
     for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.is_dir():
+        if path.name.startswith(".") or path.is_dir() or _is_signature(path):
             continue
         try:
             entries.append(_entry(path))
         except BackupError as error:
             others.append(Other(path, error.code, str(error)))
     return sorted(entries, key=lambda entry: (entry.core.created_at, entry.path.name)), others
+
+
+def _is_signature(path: Path) -> bool:
+    return path.suffix == signature.SUFFIX and path.with_suffix("").exists()
 
 
 def of_instance(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
