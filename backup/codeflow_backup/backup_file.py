@@ -25,7 +25,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise MissingError("there is no backup of that name") from None
     except OSError as error:
         raise UnusableError(f"the backup cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnusableError("the backup is no regular file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UnusableError("the backup is no regular file")
         yield file

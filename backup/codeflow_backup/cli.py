@@ -1,5 +1,6 @@
 """The ``codeflow-backup`` command: data on stdout, talk on stderr, exit codes of `exits`."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ import click
 import rich_click
 
 from codeflow_backup import commands, exits, key_commands, shelf_commands
-from codeflow_backup.errors import BackupError, UnusableError
+from codeflow_backup.errors import BackupError, NoRoomError, UnusableError
 
 PROGRAM = "codeflow-backup"
 
@@ -72,7 +73,9 @@ def _described(error: Exception) -> tuple[str, str, int]:
             return error.format_message(), "failed", error.exit_code
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
-            return f"{where}{error.strerror or error}", UnusableError.code, exits.FAILED
+            full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+            code = NoRoomError.code if full else UnusableError.code
+            return f"{where}{error.strerror or error}", code, exits.FAILED
         case _:
             return "this machine does not have the memory", UnusableError.code, exits.FAILED
 

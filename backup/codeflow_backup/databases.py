@@ -83,6 +83,7 @@ class Held:
             UnusableError: It is damaged, another tenant's, or its schema is not known.
         """
         with translated(self.place.name):
+            check_schema(self.connection, self.place.name)
             checks.check_integrity(self.connection, self.place.name)
             found = describe(self.connection, self.place.name)
         if found.tenant != self.place.tenant:
@@ -194,9 +195,7 @@ def describe(connection: apsw.Connection, name: str) -> Database:
     Raises:
         UnusableError: Its schema is not known, or it was never filled.
     """
-    version = int(str(connection.pragma("user_version")))
-    ddl = schema.digest(connection)
-    schema.check(name, version, ddl)
+    version, ddl = check_schema(connection, name)
     tables = fingerprint.of_tables(connection)
     identity = identify(connection, name)
     return Database(
@@ -210,6 +209,18 @@ def describe(connection: apsw.Connection, name: str) -> Database:
         audit_count=identity.audit_count,
         audit_head=identity.audit_head,
     )
+
+
+def check_schema(connection: apsw.Connection, name: str) -> tuple[int, str]:
+    """Return the number and the digest of a database's schema.
+
+    Raises:
+        UnusableError: This program does not know it.
+    """
+    version = int(str(connection.pragma("user_version")))
+    ddl = schema.digest(connection)
+    schema.check(name, version, ddl)
+    return version, ddl
 
 
 def identify(connection: apsw.Connection, name: str) -> Identity:

@@ -4,6 +4,7 @@ The home is held alone. What the backup holds is decrypted beside the home's fil
 the marker stands, and what follows is finished whatever happens (`swap`).
 """
 
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def restore(
         home.make()
         with home.exclusive():
             earlier = settle(home)
-            if earlier is not None and _is_done(home, earlier, reader.core):
+            if earlier is not None and _is_done(home, earlier, found, reader.core):
                 return Outcome(reader.core, earlier.places, earlier.undo, resumed=True)
             case = _Case(
                 reader.core, found, _key(payload, found), standing.look(home, found), earlier
@@ -169,6 +170,18 @@ def _key(payload: Payload, found: Manifest) -> bytes | None:
     return None
 
 
-def _is_done(home: Home, earlier: Marker, backup: Core) -> bool:
-    """Tell whether the same backup was placed already, and nothing of it went since."""
-    return earlier.backup_id == backup.backup_id and all(map(home.is_regular, earlier.places))
+def _is_done(home: Home, earlier: Marker, found: Manifest, backup: Core) -> bool:
+    """Tell whether the same backup was placed already, and each file of it is still what it was."""
+    if earlier.state is not State.PLACED or earlier.backup_id != backup.backup_id:
+        return False
+    placed = [file for file in found.files if file.name in earlier.places]
+    return all(
+        home.is_regular(file.name) and _sha256(home.path / file.name) == file.sha256
+        for file in placed
+    )
+
+
+def _sha256(path: Path) -> str:
+    # The home is held alone: no lock of SQLite's is lost by opening the file.
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

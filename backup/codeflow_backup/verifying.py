@@ -122,6 +122,8 @@ def check_database(read: Read, file: File) -> None:
         raise UnusableError(f"{file.name} is no database")
     schema.check(file.name, said.schema_version, said.ddl_sha256)
     with databases.translated(file.name), pages.opened(read, file.bytes) as connection:
+        # First of all: nothing that another schema could make SQLite do is done.
+        databases.check_schema(connection, file.name)
         checks.check_integrity(connection, file.name)
         if databases.describe(connection, file.name) != said:
             raise DamagedError(f"{file.name} does not hold what the manifest says")
