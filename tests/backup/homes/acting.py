@@ -13,6 +13,7 @@ from codeflow_backup.keys import KeyFile
 from codeflow_backup.progress import unwatched
 from codeflow_backup.restoring import Outcome
 from codeflow_backup.standing import Allowed
+
 from codeflow_memory.domain.access import Role
 from codeflow_memory.services import restoration
 from codeflow_memory.services.tenants import Tenants

@@ -6,7 +6,6 @@ import stat
 
 import apsw
 import pytest
-
 from codeflow_backup import creating, home, verifying
 from codeflow_backup.errors import (
     DamagedError,

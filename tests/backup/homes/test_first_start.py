@@ -1,4 +1,4 @@
-"""The first start after a restore: it goes on where the restore was cut off, and begins an epoch."""
+"""The first start after a restore: it finishes what was cut off, and begins an epoch."""
 
 import json
 

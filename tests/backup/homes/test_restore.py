@@ -7,7 +7,6 @@ from random import Random
 
 import apsw
 import pytest
-
 from codeflow_backup import home as homes
 from codeflow_backup import restoring, staging
 from codeflow_backup.errors import (
@@ -22,6 +21,7 @@ from codeflow_backup.errors import (
     WrongKeyError,
 )
 from codeflow_backup.standing import Allowed
+
 from codeflow_memory.services import rekeying
 
 from ...faults.power.survey import opened
@@ -133,7 +133,7 @@ def test_a_store_that_changed_since_is_refused_unless_it_is_said(place, backup):
     change(place)
     before = place.files()
 
-    with pytest.raises(OlderGenerationError, match="1 changes.*--older"):
+    with pytest.raises(OlderGenerationError, match=r"1 changes.*--older"):
         place.restore(backup, replace=True)
 
     assert place.files() == before

@@ -1,6 +1,7 @@
 """The schemas that the backup knows are those that the migrations make."""
 
 from codeflow_backup import fingerprint, schema
+
 from codeflow_memory.storage import fingerprint as served
 from codeflow_memory.storage import migrate
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
@@ -25,7 +26,7 @@ def test_every_schema_that_the_migrations_lead_through_is_known(tmp_path):
         with opened(engine.path) as connection:
             made[number] = schema.digest(connection)
 
-    assert schema.KNOWN == made, f"codeflow_backup/schema.py: KNOWN should be {made}"
+    assert made == schema.KNOWN, f"codeflow_backup/schema.py: KNOWN should be {made}"
     assert schema.APPLICATION_ID == APPLICATION_ID
 
 

@@ -6,7 +6,6 @@ import sys
 from dataclasses import replace
 
 import pytest
-
 from codeflow_backup import checks, databases, pages, verifying
 from codeflow_backup.container import Reader, Writer
 from codeflow_backup.errors import (
@@ -18,7 +17,7 @@ from codeflow_backup.errors import (
     WrongKeyError,
 )
 from codeflow_backup.header import new_backup_id
-from codeflow_backup.manifest import File, Manifest, Table
+from codeflow_backup.manifest import Manifest, Table
 from codeflow_backup.plaintext import read_files, read_manifest
 from codeflow_backup.progress import unwatched
 from codeflow_backup.slots import prepare
@@ -176,8 +175,8 @@ DAMAGES = {
     "has no list": "DELETE FROM memory_term_lists WHERE rowid = 1",
     "listed term is missing": "UPDATE memory_terms SET term = 'zzz' WHERE (term, form, memory_id) ="
     " (SELECT term, form, memory_id FROM memory_terms LIMIT 1)",
-    "term is in no list": "INSERT INTO memory_terms SELECT scope_id, 'zzz', form, memory_id, 1, 1, 1"
-    " FROM memory_terms LIMIT 1",
+    "term is in no list": "INSERT INTO memory_terms"
+    " SELECT scope_id, 'zzz', form, memory_id, 1, 1, 1 FROM memory_terms LIMIT 1",
     "edge belongs to no": "UPDATE relationships SET memory_revision = 99",
     "edge leads nowhere": "UPDATE relationships SET target = 99",
     "entity has no edge": "INSERT INTO entities SELECT repository_id, 99, project_id, 'run', 'x'"
