@@ -94,9 +94,7 @@ def settle(home: Home) -> Marker | None:
     """Finish the restore that was cut off here, if one was; return what waits for a first start."""
     found = marker.find(home)
     swap.sweep(home, found)
-    if found is not None:
-        swap.finish(home, found)
-    return found
+    return None if found is None else swap.finish(home, found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ the next begins. So a loss of power keeps every file under one name at least, an
 from the marker comes to the same end.
 """
 
+import filecmp
 import os
 import shutil
+import stat
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -18,8 +20,11 @@ from codeflow_backup.home import STAGING, Home
 from codeflow_backup.marker import Marker, State
 
 
-def finish(home: Home, marker: Marker) -> None:
+def finish(home: Home, marker: Marker) -> Marker:
     """Bring a restore to its end, from wherever it was cut off; the home is held alone.
+
+    Returns:
+        The marker as it stands then.
 
     Raises:
         UnusableError: Something stands in a place that the restore left empty.
@@ -29,8 +34,10 @@ def finish(home: Home, marker: Marker) -> None:
         _keep(home, marker)
         _clear(home, marker)
         _place(home, marker)
-        markers.write(home, replace(marker, state=State.PLACED))
+        marker = replace(marker, state=State.PLACED)
+        markers.write(home, marker)
     remove_folder(home, marker.staging)
+    return marker
 
 
 def sweep(home: Home, marker: Marker | None) -> None:
@@ -110,9 +117,13 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Tell whether both are names of one file."""
+    """Tell whether both are names of one file, or of copies: the home may have been copied."""
     try:
-        return os.path.samestat(one.lstat(), other.lstat())
+        if os.path.samestat(one.lstat(), other.lstat()):
+            return True
+        # Links and folders are compared by what they are, not by where they lead.
+        regular = all(stat.S_ISREG(path.lstat().st_mode) for path in (one, other))
+        return regular and filecmp.cmp(one, other, shallow=False)
     except (FileNotFoundError, NotADirectoryError):
         return False
 

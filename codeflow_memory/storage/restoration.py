@@ -5,6 +5,7 @@ second names; ``backup/RESTORE.md`` describes it. Whoever finds the marker goes 
 step may have been done already, and doing it again changes nothing.
 """
 
+import filecmp
 import os
 import re
 import shutil
@@ -227,9 +228,11 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Tell whether both are names of one file."""
+    """Tell whether both are names of one file, or of copies: the home may have been copied."""
     try:
-        return os.path.samestat(one.lstat(), other.lstat())
+        if os.path.samestat(one.lstat(), other.lstat()):
+            return True
+        return is_regular(one) and is_regular(other) and filecmp.cmp(one, other, shallow=False)
     except (FileNotFoundError, NotADirectoryError):
         return False
 

@@ -1,7 +1,10 @@
 """Homes that were filled through the services, and the command as a process of its own."""
 
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -32,6 +35,15 @@ def filled(tmp_path_factory) -> Path:
 def place(filled, tmp_path, clock) -> Place:
     """A copy of `filled` that nothing uses."""
     return Place(filled, clock).copy(tmp_path / "home")
+
+
+@pytest.fixture
+def memory(tmp_path) -> Iterator[Path]:
+    """A folder in memory where the system has one: these tests sync thousands of times."""
+    shm = Path("/dev/shm")  # noqa: S108 - only the parent of a private folder
+    folder = Path(tempfile.mkdtemp(dir=shm if shm.is_dir() else tmp_path))
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
