@@ -2,6 +2,8 @@
 
 import errno
 import os
+import resource
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -37,6 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; no refusal shows a traceback."""
     # Whatever is made on the way, of the home or beside it, is its owner's alone.
     os.umask(0o077)
+    # What was decrypted, and the keys, would stand in it.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # As Ctrl-C: what lies half-made is taken away before the program ends.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         _escape_unencodable(stream)
     try:

@@ -92,12 +92,6 @@ def needed(secrets: Sequence[Secret]) -> Sequence[Secret]:
 
 
 def home_of(path: Path | None) -> Home:
-    """Return the home that is meant.
-
-    Raises:
-        click.UsageError: Its path is empty.
-    """
-    given = os.environ.get("CODEFLOW_HOME") if path is None else str(path)
-    if path is not None and str(path) in {"", "."} and not given:
-        raise click.UsageError("a home has a path.")
-    return Home(Path(given).expanduser().absolute() if given else Path.home() / ".codeflow")
+    """Return the home that is meant."""
+    given = path or os.environ.get("CODEFLOW_HOME") or Path.home() / ".codeflow"
+    return Home(Path(given).expanduser().absolute())

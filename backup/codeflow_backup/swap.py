@@ -81,9 +81,9 @@ def _keep(home: Home, marker: Marker) -> None:
     undo = home.path / marker.undo
     make_folders(undo, marker.moves)
     for name in marker.moves:
-        old = home.path / name
-        if os.path.lexists(old) and not _same(old, home.path / marker.staging / name):
-            _link(old, undo / name)
+        # Where the undo folder has it, what stands in the home may be the new one.
+        if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
+            _link(home.path / name, undo / name)
     sync_folders(undo, marker.moves)
 
 

@@ -108,9 +108,9 @@ def finish(home: Home, marker: Marker) -> None:
         undo, staging = home.path / marker.undo, home.path / marker.staging
         _make_folders(undo, marker.moves)
         for name in marker.moves:
-            old = home.path / name
-            if os.path.lexists(old) and not _same(old, staging / name):
-                _link(old, undo / name)
+            # Where the undo folder has it, what stands in the home may be the new one.
+            if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
+                _link(home.path / name, undo / name)
         _sync_folders(undo, marker.moves)
         for name in marker.moves:
             if _same(home.path / name, undo / name):

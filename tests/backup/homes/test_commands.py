@@ -212,3 +212,24 @@ def test_nothing_of_the_server_is_imported(backup, key):
     )
 
     assert done.stdout.splitlines()[-1] == "0 []"
+
+
+def test_a_backup_that_is_told_to_end_leaves_nothing(place, key, tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    code = (
+        "import os, signal, sys; from codeflow_backup import creating, cli;"
+        "creating._read_back = lambda *_: os.kill(os.getpid(), signal.SIGTERM);"
+        "sys.exit(cli.main(sys.argv[1:]))"
+    )
+    arguments = ("create", "--home", place.home, "--to", folder / "b.cfmb", "--keyfile", key)
+    done = subprocess.run(  # noqa: S603 - this interpreter, no shell
+        [sys.executable, "-I", "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == exits.INTERRUPTED
+    assert done.stderr.strip() == "codeflow-backup: stopped [interrupted]"
+    assert list(folder.iterdir()) == []

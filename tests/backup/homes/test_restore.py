@@ -404,3 +404,21 @@ def test_progress_is_told_in_order(place, backup):
     restoring.restore(backup, homes.Home(place.home), [SECRET], Allowed(replace=True), watch)
 
     assert list(dict.fromkeys(told)) == ["decrypting", "checking"]
+
+
+def test_what_was_replaced_is_put_back_by_hand_as_the_guide_says(place, backup):
+    with place.started() as tenants:
+        rekeying.run(tenants.get("birch"))
+    before = {tenant: place.rows(tenant) for tenant in ("local", "birch")}
+    done = place.restore(backup, replace=True, older=True)
+    undo = place.home / done.undo
+
+    for path in (place.home / "memory.sqlite", *place.home.glob("tenants/*/memory.sqlite")):
+        path.unlink()
+    for path in [path for path in undo.rglob("*") if path.is_file()]:
+        path.rename(place.home / path.relative_to(undo))
+    (place.home / "restore.json").unlink()
+
+    with place.started() as tenants:
+        assert tenants.get("birch").tenant == "birch"
+    assert {tenant: place.rows(tenant) for tenant in ("local", "birch")} == before
