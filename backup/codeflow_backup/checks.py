@@ -104,8 +104,13 @@ _FAULTS: Mapping[str, str] = {
     """,
     "an entity has no edge": """
         SELECT 1
-          FROM entities
-         WHERE entity_id NOT IN (SELECT target FROM relationships)
+          FROM entities AS e
+         WHERE NOT EXISTS (SELECT 1
+                             FROM scopes AS s
+                             JOIN relationships AS r
+                               ON r.scope_id = s.scope_id
+                              AND r.target = e.entity_id
+                            WHERE s.project_id = e.project_id)
          LIMIT 1
     """,
     "the counters of a scope are not those of its memories": """
@@ -124,7 +129,10 @@ _FAULTS: Mapping[str, str] = {
          LIMIT 1
     """,
 }
-"""What would be wrong, and a statement that finds a row exactly when it is."""
+"""What would be wrong, and a statement that finds a row exactly when it is.
+
+Each goes through its rows once and looks others up by an index: none collects what it has seen.
+"""
 
 
 def _check_texts(connection: apsw.Connection, name: str) -> None:

@@ -83,7 +83,8 @@ def restore(
                 reader.core, found, _key(payload, found), standing.look(home, found), earlier
             )
             standing.check(case.stands, found, case.key, allowed)
-            staging.check_room(home, payload.bytes)
+            names = [name for store in case.stands.stores for name in store.files]
+            staging.check_disk(home, [*names, *(f.name for f in found.files)], payload.bytes)
             folder = staging.decrypt(home, payload, found, watch)
             planned = _begin(home, case, folder)
             swap.finish(home, planned)

@@ -1,12 +1,13 @@
 """Staging: a backup is decrypted beside the home's files and proved there."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from codeflow_backup import swap, verifying
 from codeflow_backup.container import Payload
-from codeflow_backup.errors import NoRoomError
+from codeflow_backup.errors import NoRoomError, UnusableError
 from codeflow_backup.files import open_private
 from codeflow_backup.home import STAGING, Home
 from codeflow_backup.manifest import File, Manifest
@@ -18,16 +19,46 @@ ROOM = 2
 """How many times what is decrypted must fit on the disk: once to lie there, once to work with."""
 
 
-def check_room(home: Home, size: int) -> None:
-    """Refuse a restore that the disk has no room for.
+def check_disk(home: Home, names: Iterable[str], size: int) -> None:
+    """Refuse a restore that the disk has no room for, or cannot swap.
+
+    Args:
+        home: Held alone.
+        names: Of the files that will change places, as paths below the home.
+        size: Of what is decrypted, in bytes.
 
     Raises:
         NoRoomError: It has less than `ROOM` times *size* bytes.
+        UnusableError: A folder lies on another disk, or files cannot have second names.
     """
     disk = os.statvfs(home.path)
     free = disk.f_bavail * disk.f_frsize
     if free < ROOM * size:
         raise NoRoomError(f"the disk has {free} bytes free; the restore needs {ROOM * size}")
+    own = home.path.stat().st_dev
+    for folder in {(home.path / name).parent for name in names}:
+        if folder.is_dir() and folder.stat().st_dev != own:
+            raise UnusableError(
+                f"{folder.name} in the home lies on another disk; restore elsewhere"
+            )
+    _check_links(home)
+
+
+def _check_links(home: Home) -> None:
+    """Try what the swap is made of, while nothing depends on it."""
+    first = home.path / f"{STAGING}link-{os.urandom(8).hex()}"
+    second = first.with_name(f"{first.name}-2")
+    os.close(open_private(first))
+    try:
+        os.link(first, second)
+        second.unlink()
+    except OSError as error:
+        raise UnusableError(
+            f"the home's file system gives no file a second name ({error.strerror}): restore into"
+            " a home on another, and copy that"
+        ) from None
+    finally:
+        first.unlink()
 
 
 def decrypt(home: Home, payload: Payload, found: Manifest, watch: Watch) -> str:

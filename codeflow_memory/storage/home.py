@@ -20,6 +20,8 @@ LEGACY_DOCUMENT = "memory.json"
 BALLAST = "ballast"
 BALLAST_BYTES = 2 * 1024 * 1024
 
+_HALF_MADE = (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*", ".operations.json.*")
+
 _KEY_BYTES = 32
 _NO_KEY = (
     "there is none, and databases are; restore it from a backup of this home. If it is lost, put"
@@ -143,14 +145,14 @@ class Home:
 
     def sweep(self) -> None:
         """Take away what makers that were killed left behind; the home is held alone."""
-        # Of a restore that was cut off before its marker stood, and that of no other is left.
+        # What a restore decrypted that was cut off before its marker stood.
         for left in self.path.glob(".restore-*"):
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left)
             else:
                 left.unlink()
         for folder in (self.path, *self.path.glob("tenants/*")):
-            for pattern in (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*"):
+            for pattern in _HALF_MADE:
                 for left in folder.glob(pattern):
                     left.unlink(missing_ok=True)
 

@@ -24,6 +24,8 @@ from ...faults.power.recording import Event, Op, Recording, files_of
 from ...faults.power.survey import images_of, lay_out
 from .acting import SECRET, Place
 
+pytestmark = pytest.mark.slow
+
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
 DRAWS = 60 if LONG else 1
 """Images with drawn parts that every operation point adds, beside four without."""

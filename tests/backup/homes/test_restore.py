@@ -3,6 +3,8 @@
 import os
 import shutil
 import stat
+import tempfile
+from pathlib import Path
 from random import Random
 
 import apsw
@@ -202,6 +204,29 @@ def test_without_room_nothing_is_decrypted(place, backup, monkeypatch):
         place.restore(backup, replace=True)
 
     assert marks(place) == []
+
+
+def test_a_home_whose_files_cannot_be_swapped_is_refused_before_anything_is(
+    place, backup, monkeypatch
+):
+    before = place.files()
+
+    def link(*_, **__):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(UnusableError, match="second name"):
+        place.restore(backup, replace=True)
+
+    assert place.files() == before
+    monkeypatch.undo()
+    there = Path("/dev/shm")  # noqa: S108 - only asked which disk it is
+    if there.is_dir() and there.stat().st_dev != place.home.stat().st_dev:
+        with tempfile.TemporaryDirectory(dir=there) as elsewhere:
+            shutil.move(place.home / "tenants", elsewhere)
+            (place.home / "tenants").symlink_to(f"{elsewhere}/tenants")
+            with pytest.raises(UnusableError, match="another disk"):
+                place.restore(backup, replace=True)
 
 
 def tampered(raw, chance):
