@@ -26,8 +26,8 @@ BUSY_MS: Final = 10_000
 """How long a writer is waited for that holds the lock; a change takes milliseconds."""
 
 BLOCK_BYTES: Final = 1 << 18
+HEAD_BYTES: Final = 100
 
-_HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _WRITE_AHEAD = 2
 _EPOCH_SHIFT = 32
@@ -261,20 +261,28 @@ def translated(name: str) -> Iterator[None]:
         raise UnusableError(f"{name} cannot be used: {type(error).__name__}") from None
 
 
-def _check_header(home: Home, name: str, location: str) -> None:
-    """Refuse a file of another program before SQLite may change it by opening it."""
-    with translated(name):
-        file = apsw.VFSFile("", location, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
-        try:
-            head = file.xRead(_HEADER_BYTES, 0) if file.xFileSize() >= _HEADER_BYTES else b""
-        finally:
-            file.xClose()
-    # A power loss can tear the first page; SQLite puts it back from the journal.
-    if home.has_journal(name):
-        return
-    if not head.startswith(_MAGIC):
+def check_head(head: bytes, name: str) -> None:
+    """Refuse a file by its first `HEAD_BYTES`, before SQLite may do anything because of them.
+
+    Raises:
+        UnusableError: It is no database of this product, or one in another journal mode.
+    """
+    if len(head) < HEAD_BYTES or not head.startswith(_MAGIC):
         raise UnusableError(f"{name} is no SQLite database, or damaged")
     if int.from_bytes(head[68:72], "big") != schema.APPLICATION_ID:
         raise UnusableError(f"{name} belongs to another application; move it aside")
     if _WRITE_AHEAD in head[18:20]:
         raise UnusableError(f"{name} was put into WAL mode by another program")
+
+
+def _check_header(home: Home, name: str, location: str) -> None:
+    with translated(name):
+        flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
+        file = apsw.VFSFile("", location, flags)
+        try:
+            head = file.xRead(HEAD_BYTES, 0) if file.xFileSize() >= HEAD_BYTES else b""
+        finally:
+            file.xClose()
+    # A power loss can tear the first page; SQLite puts it back from the journal.
+    if not home.has_journal(name):
+        check_head(head, name)

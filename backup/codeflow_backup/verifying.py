@@ -121,6 +121,7 @@ def check_database(read: Read, file: File) -> None:
     if said is None:
         raise UnusableError(f"{file.name} is no database")
     schema.check(file.name, said.schema_version, said.ddl_sha256)
+    databases.check_head(read(databases.HEAD_BYTES, 0), file.name)
     with databases.translated(file.name), pages.opened(read, file.bytes) as connection:
         # First of all: nothing that another schema could make SQLite do is done.
         databases.check_schema(connection, file.name)

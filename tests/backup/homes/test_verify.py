@@ -1,5 +1,6 @@
 """Verifying: three levels, three errors, and a manifest that does not tell the truth."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -165,6 +166,64 @@ def test_a_schema_that_this_program_does_not_know_is_refused(backup, tmp_path, l
 
     with pytest.raises(UnusableError, match="schema"):
         verify(path, SECRET)
+
+
+def crafted(path, target, folder, craft):
+    """Write a backup whose first database is what *craft* made of it, with a manifest to fit."""
+
+    def change(files, contents):
+        database = folder / "crafted.sqlite"
+        database.write_bytes(contents[files[0].name])
+        craft(database)
+        content = contents[files[0].name] = database.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        return [replace(files[0], bytes=len(content), sha256=digest), *files[1:]]
+
+    return rewritten(path, target, change)
+
+
+def schema_of(sql):
+    def craft(path):
+        with opened(path) as connection:
+            for _ in connection.execute(f"PRAGMA writable_schema = ON; {sql}"):
+                pass
+
+    return craft
+
+
+CRAFTS = {
+    "trigger": schema_of("CREATE TRIGGER t AFTER UPDATE ON store BEGIN DELETE FROM memories; END"),
+    "view": schema_of("CREATE VIEW v AS SELECT load_extension('x')"),
+    "virtual table": schema_of("CREATE VIRTUAL TABLE v USING fts5 (x)"),
+    "index on an expression": schema_of("CREATE INDEX i ON audit (abs(at))"),
+    "odd statement": schema_of(
+        "INSERT INTO sqlite_schema VALUES ('table', 'x', 'x', 2, 'CREATE TABLE x (')"
+    ),
+    "no database": lambda path: path.write_bytes(b"SQLite format 4\0" + bytes(4096)),
+    "nothing": lambda path: path.write_bytes(b""),
+    "huge page": lambda path: path.write_bytes(
+        path.read_bytes()[:16] + b"\x00\x01" + path.read_bytes()[18:]
+    ),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:8192]),
+    "WAL mode": lambda path: path.write_bytes(
+        path.read_bytes()[:18] + b"\2\2" + path.read_bytes()[20:]
+    ),
+}
+
+
+@pytest.mark.parametrize("craft", CRAFTS)
+def test_a_crafted_database_is_refused_though_the_container_is_sound(
+    backup, tmp_path, empty, craft
+):
+    path = crafted(backup, tmp_path / "t", tmp_path, CRAFTS[craft])
+    assert verify(path, SECRET, level=Level.CHUNKS).level is Level.CHUNKS
+
+    with pytest.raises((UnusableError, DamagedError)):
+        verify(path, SECRET)
+    with pytest.raises((UnusableError, DamagedError)):
+        empty.restore(path)
+
+    assert {each.name for each in empty.home.iterdir()} <= {"lock", "server"}
 
 
 DAMAGES = {
