@@ -8,7 +8,7 @@ from typing import BinaryIO
 from codeflow_backup import swap, verifying
 from codeflow_backup.container import Payload
 from codeflow_backup.errors import NoRoomError, UnusableError
-from codeflow_backup.files import open_private
+from codeflow_backup.files import create_private, open_private
 from codeflow_backup.home import STAGING, Home
 from codeflow_backup.manifest import File, Manifest
 from codeflow_backup.pages import Read
@@ -48,7 +48,7 @@ def _check_links(home: Home) -> None:
     """Try what the swap is made of, while nothing depends on it."""
     first = home.path / f"{STAGING}link-{os.urandom(8).hex()}"
     second = first.with_name(f"{first.name}-2")
-    os.close(open_private(first))
+    create_private(first, b"")
     try:
         os.link(first, second)
         second.unlink()

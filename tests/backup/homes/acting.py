@@ -15,10 +15,12 @@ from codeflow_backup.restoring import Outcome
 from codeflow_backup.standing import Allowed
 
 from codeflow_memory.domain.access import Role
-from codeflow_memory.services import restoration
+from codeflow_memory.services import erasure, holds, restoration
+from codeflow_memory.services.holds import Target
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage.home import Home
 
+from ...conftest import NEW
 from ...faults.power.survey import content_of, opened
 
 SECRET = KeyFile(bytes(range(32)))
@@ -85,10 +87,16 @@ def fill(world) -> None:
     project = world.project()
     ann, bob = world.person("ann"), world.person("bob", Role.REVIEWER)
     world.team("core", ann, bob)
-    world.accept(ann, bob, project, title="The needle", body=f"Look for {NEEDLE} in the hay")
+    needle = f"Look for {NEEDLE} in the hay"
+    held = world.accept(ann, bob, project, title="The needle", body=needle)
     kept = world.write(ann, project, collection="private", tags=["note"], paths=["src/**"]).memory
     world.revise(ann, kept, body="what it says now", sources=["file:src/app.py"])
     world.delete(ann, world.propose(ann, project))
     world.propose(ann, project, branches=["main"])
     world.select(ann, project, query=NEEDLE)
     world.run(ann, project)
+    gone = world.person("gone")
+    world.write(gone, project, collection="private", body="what nobody is to know")
+    world.accept(gone, bob, project)
+    erasure.run(world.store, world.owner, "gone")
+    holds.add(world.store, world.owner, Target(held.memory_id), "a dispute", NEW)

@@ -157,7 +157,9 @@ def test_each_thing_that_a_manifest_says_of_a_database_is_compared(backup, tmp_p
     assert len(found) == 8
 
 
-@pytest.mark.parametrize("lie", [{"schema_version": 2}, {"ddl_sha256": "0" * 64}])
+@pytest.mark.parametrize(
+    "lie", [{"schema_version": 1}, {"schema_version": 99}, {"ddl_sha256": "0" * 64}]
+)
 def test_a_schema_that_this_program_does_not_know_is_refused(backup, tmp_path, lie):
     def change(files, _contents):
         return [replace(files[0], database=replace(files[0].database, **lie)), *files[1:]]

@@ -10,7 +10,7 @@ from . import standin
 from .consistency import check
 from .drill import DATABASE, Step, Workload
 from .legacy import IMPORT
-from .product import ADMINISTRATION, MEMORIES, SELECTED
+from .product import ADMINISTRATION, MEMORIES, RETENTION, SELECTED
 from .stores import make_home, opened_tenants
 from .survey import opened
 
@@ -101,6 +101,6 @@ MIGRATION = Workload("a migration", lambda _home: None, (Step("migrate", _migrat
 
 FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), images=300, check=check)
 
-WORKLOADS = (ENGINE, MIGRATION, FOUNDATION, IMPORT, SELECTED, ADMINISTRATION, MEMORIES)
+WORKLOADS = (ENGINE, MIGRATION, FOUNDATION, IMPORT, SELECTED, RETENTION, ADMINISTRATION, MEMORIES)
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
