@@ -7,7 +7,7 @@ from functools import partial
 
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.retention import Policy
-from codeflow_memory.services import expiry, retention, tokens
+from codeflow_memory.services import checkpoints, expiry, restoration, retention, tokens
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 
@@ -16,11 +16,14 @@ _log = logging.getLogger(__name__)
 HOUR = 3_600.0
 DAY = 24 * HOUR
 MINUTE = 60.0
+QUARTER_HOUR = 15 * MINUTE
 
 JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
     "expiry": (HOUR, expiry.run),
     "uses": (MINUTE, tokens.record_uses),
     "ballast": (MINUTE, lambda store: store.home.fill_ballast()),
+    "checkpoints": (QUARTER_HOUR, checkpoints.write),
+    "undo": (HOUR, restoration.discard_old),
 }
 """Name to the seconds between two runs and the work, done for each tenant in turn."""
 

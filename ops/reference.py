@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import click
+from codeflow_backup import exits as backup_exits
+from codeflow_backup.cli import root as backup_root
 from litestar.openapi.spec import OpenAPI
 from pydantic import BaseModel
 
@@ -54,7 +56,7 @@ class Nowhere(Stores):
 
 def text() -> str:
     """Return the whole page."""
-    parts = [HEAD, *commands(), *routes(), *settings(), *variables(), *errors()]
+    parts = [HEAD, *commands(), *backups(), *routes(), *settings(), *variables(), *errors()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -69,6 +71,23 @@ def commands() -> Iterator[str]:
         yield f"{_flat(command.help or '')}\n"
         rows = [_parameter(p) for p in command.params if not shared.intersection(p.opts)]
         yield from _table(("Argument or option", "Meaning"), rows)
+
+
+def backups() -> Iterator[str]:
+    """Describe each command of ``codeflow-backup``, and its refusals by their words."""
+    yield "## Commands of backups\n"
+    yield "`codeflow-memory backup …` runs the same. `backup/README.md` says more.\n"
+    for name, command in _leaves(backup_root, "codeflow-backup"):
+        yield f"### `{name}`\n"
+        yield f"{_flat(command.help or '')}\n"
+        yield from _table(
+            ("Argument or option", "Meaning"), [_parameter(p) for p in command.params]
+        )
+    rows = [
+        (f"`{kind.code}`", str(code), _flat(kind.__doc__ or ""))
+        for kind, code in sorted(backup_exits.EXIT.items(), key=lambda item: item[0].code)
+    ]
+    yield from _table(("Code", "Exit", "When"), rows)
 
 
 def routes() -> Iterator[str]:

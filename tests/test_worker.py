@@ -25,7 +25,9 @@ def test_everything_is_due_at_the_start_and_nothing_again_before_its_time(world)
     seconds = Seconds()
     worker = Worker(world.tenants, seconds, ())
 
-    assert worker.run_due() == ["expiry:local", "uses:local", "ballast:local"]
+    assert worker.run_due() == [
+        *("expiry:local", "uses:local", "ballast:local", "checkpoints:local", "undo:local")
+    ]
     assert worker.run_due() == []
     seconds.at = MINUTE
     assert worker.run_due() == ["uses:local", "ballast:local"]

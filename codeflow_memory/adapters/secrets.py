@@ -65,6 +65,10 @@ class TenantKeys:
         """Return the next link of the audit chain."""
         return self._mac(self._audit, f"{epoch}\n{previous}\n{row}".encode())
 
+    def checkpoint_signature(self, unsigned: str) -> str:
+        """Return the signature of a checkpoint of the audit."""
+        return self._mac(self._checkpoint, unsigned.encode())
+
     @cached_property
     def cursor_key(self) -> bytes:
         """The key that signs page cursors."""
@@ -85,6 +89,10 @@ class TenantKeys:
     @cached_property
     def _audit(self) -> bytes:
         return self._derive("audit")
+
+    @cached_property
+    def _checkpoint(self) -> bytes:
+        return self._derive("checkpoint")
 
     def _derive(self, purpose: str) -> bytes:
         info = f"codeflow-memory/1/{self.instance_id}/{purpose}".encode()

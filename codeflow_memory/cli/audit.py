@@ -7,35 +7,79 @@ from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import FAILED, OK
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.tenant import LOCAL
+from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import access as accesses
-from codeflow_memory.storage import audit
+from codeflow_memory.services import checkpoints
+from codeflow_memory.services.checkpoints import Report
 
 
 @click.command("verify")
 @click.option("--tenant", metavar="SLUG", help="The tenant; `local` by default.")
 @click.pass_obj
 def verify(context: Context, tenant: str | None) -> int:
-    """Check the chain of audit rows from the first to the last."""
+    """Check the chain of audit rows from the first to the last, and the checkpoints of it.
+
+    Rows that are younger than the last checkpoint could be cut off unseen; how many there are is
+    said.
+    """
     with stores.opened(context, "audit verify") as home:
         access = stores.caller(home.tenants, context.token, tenant)
         accesses.require(access, Role.OWNER, None, "verify the audit")
-        store = home.tenants.get(access.tenant)
-        with store.engine.read() as tx:
-            fault = audit.first_fault(tx, store.keys.audit_hash)
-            count, earlier = audit.count(tx), audit.count_earlier(tx)
-    answer = {
-        "tenant": access.tenant,
-        "rows": count,
-        "order_only": earlier,
-        "sound": fault is None,
-        "fault": None if fault is None else {"sequence": fault[0], "detail": fault[1]},
-    }
+        report = checkpoints.verify(home.tenants.get(access.tenant))
     if context.json:
-        output.print_json(answer)
-    elif fault is None:
-        click.echo(f"{access.tenant or LOCAL}: {count} rows, unbroken")
-        if earlier:
-            click.echo(f"rows 1 to {earlier} are from an earlier key: checked for order alone")
+        output.print_json(_fields(access.tenant, report))
     else:
-        click.echo(f"{access.tenant}: broken at row {fault[0]}: {fault[1]}")
-    return OK if fault is None else FAILED
+        for line in told(report):
+            click.echo(f"{access.tenant or LOCAL}: {line}")
+    return OK if report.sound else FAILED
+
+
+def told(report: Report) -> list[str]:
+    """Say in sentences what was found: first whether it is sound."""
+    lines = [] if report.sound else faults(report)
+    if report.sound:
+        lines.append(f"{report.rows} rows, unbroken; {report.checkpoints} checkpoints agree")
+    if report.order_only:
+        lines.append(f"rows 1 to {report.order_only} are from an earlier key: checked for order")
+    if report.last_at is None:
+        lines.append("no checkpoint yet: rows cut off at the end would not be seen")
+    else:
+        lines.append(
+            f"{report.rows_since} rows are younger than the last checkpoint,"
+            f" of {to_rfc3339(report.last_at)}"
+        )
+    if report.torn:
+        lines.append(
+            "the last line of the checkpoints was never finished; the next one replaces it"
+        )
+    return lines
+
+
+def faults(report: Report) -> list[str]:
+    """Say what is broken: in the chain, then in the checkpoints."""
+    lines = []
+    if report.broken is not None:
+        lines.append(f"broken at row {report.broken[0]}: {report.broken[1]}")
+    found = report.disagreement
+    if found is not None:
+        where = "checkpoints" if found.number is None else f"checkpoint {found.number}"
+        lines.append(f"{where}: {found.detail}")
+    return lines
+
+
+def _fields(tenant: str, report: Report) -> dict[str, object]:
+    broken, found = report.broken, report.disagreement
+    return {
+        "tenant": tenant,
+        "rows": report.rows,
+        "order_only": report.order_only,
+        "sound": report.sound,
+        "fault": None if broken is None else {"sequence": broken[0], "detail": broken[1]},
+        "checkpoints": {
+            "count": report.checkpoints,
+            "last_at": None if report.last_at is None else to_rfc3339(report.last_at),
+            "rows_since": report.rows_since,
+            "torn": report.torn,
+            "fault": None if found is None else {"number": found.number, "detail": found.detail},
+        },
+    }

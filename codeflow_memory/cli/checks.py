@@ -9,13 +9,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from codeflow_memory.cli import stores
+from codeflow_memory.cli.audit import faults
 from codeflow_memory.cli.context import TOKEN, read_token, served_url
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.tenant import LOCAL
+from codeflow_memory.services import checkpoints
 from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
-from codeflow_memory.storage import audit
 from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, Home
 
 _OTHERS = 0o077
@@ -194,24 +195,26 @@ def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
     path = tenants.home.database(slug)
     try:
         store = tenants.get(slug)
-        with store.engine.read() as tx:
-            broken = audit.first_fault(tx, store.keys.audit_hash)
-            rows, earlier = audit.count(tx), audit.count_earlier(tx)
+        report = checkpoints.verify(store)
         compared, drifts = recompute(store, sample=None if every else SAMPLE)
     except CodeflowError as error:
         fix = f"follow that for {path}; `codeflow-memory doctor` again then"
         yield Check(name, State.FAULT, str(error), fix)
         return
-    if broken is None:
+    if report.sound:
+        earlier = report.order_only
         order = f" (1 to {earlier}, from an earlier key, by order alone)" if earlier else ""
-        detail = f"sound; {rows} audit rows unbroken{order}; {compared} entries agree"
+        detail = (
+            f"sound; {report.rows} audit rows unbroken{order}, {report.rows_since} of them after"
+            f" the last of {report.checkpoints} checkpoints; {compared} entries agree"
+        )
         yield Check(name, State.OK, detail)
     else:
         yield Check(
             f"audit {slug}",
             State.FAULT,
-            f"row {broken[0]}: {broken[1]}",
-            "compare with a backup: somebody changed the file",
+            "; ".join(faults(report)),
+            "compare with a backup: somebody changed or put back a file",
         )
     if drifts:
         found = _few([f"{d.what} of {d.where}" for d in drifts])

@@ -133,6 +133,7 @@ _TREE: Mapping[str, Place] = {
         },
     },
     "audit": {"verify": "codeflow_memory.cli.audit:verify"},
+    "backup": "codeflow_memory.cli.backup:backup",
     "erase": "codeflow_memory.cli.erase:erase",
     "import-json": f"{_TRANSFER}:import_json",
     "export": f"{_TRANSFER}:export",

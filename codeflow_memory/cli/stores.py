@@ -23,7 +23,7 @@ from codeflow_memory.domain.errors import (
 )
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import tokens
+from codeflow_memory.services import checkpoints, tokens
 from codeflow_memory.services.legacy_guard import guard_of
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.store import Store
@@ -32,6 +32,7 @@ from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Settings, load
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
+from codeflow_memory.storage.restoration import MARKER as RESTORE_MARKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def opened(
         StoreUnusableError: An import, migration or restore holds it.
     """
     home = context.local(command)
+    settle(home)
     if making or waits(home):
         make(home)
     elif not home.path.is_dir():
@@ -80,7 +82,30 @@ def opened(
                 home.fill_ballast()
             yield Opened(home, settings, tenants)
         finally:
-            tenants.close()
+            close(tenants)
+
+
+def settle(home: Home) -> None:
+    """Finish a restore that *home* waits for: before anything else looks at its files.
+
+    Raises:
+        StoreUnusableError: It is in use, or not what the backup held.
+    """
+    if not os.path.lexists(home.path / RESTORE_MARKER):
+        return
+    # A home is restored once in a long time, if ever.
+    from codeflow_memory.services import restoration  # noqa: PLC0415 - when it is needed
+
+    if restoration.settle(home, lambda: tenants_of(home, load(home.path), migrating=True)):
+        talk("a backup was restored here: the tokens of its runs are revoked")
+
+
+def close(tenants: Tenants) -> None:
+    """Close every database; how far the audit of each came that was written to is signed first."""
+    for store in tenants.opened():
+        if store.engine.written:
+            checkpoints.write_or_log(store)
+    tenants.close()
 
 
 def waits(home: Home) -> bool:
@@ -95,6 +120,7 @@ def make(home: Home) -> None:
         click.ClickException: The document is not valid; each fault was told.
     """
     home.make()
+    settle(home)
     if not os.path.lexists(home.path / LEGACY_DOCUMENT):
         return
     # Its parser is needed once in the life of a home.

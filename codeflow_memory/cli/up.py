@@ -86,7 +86,7 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
                 home.fill_ballast()
                 yield Start(Opened(home, settings, tenants), _token(home, store))
             finally:
-                tenants.close()
+                stores.close(tenants)
 
 
 def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> None:

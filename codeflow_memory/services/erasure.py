@@ -18,7 +18,6 @@ from codeflow_memory.services import deletion
 from codeflow_memory.services.administration import require_owner
 from codeflow_memory.services.legacy_mapping import NOBODY
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
-from codeflow_memory.services.rekeying import SYSTEM
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import (
     attribution,
@@ -32,6 +31,7 @@ from codeflow_memory.storage import (
     teams,
     tokens,
 )
+from codeflow_memory.storage.audit import SYSTEM
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
 

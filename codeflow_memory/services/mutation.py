@@ -12,6 +12,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
 )
 from codeflow_memory.services import access as accesses
+from codeflow_memory.services import checkpoints
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import audit, receipts, tenants
 from codeflow_memory.storage.engine import Transaction
@@ -39,6 +40,7 @@ class Mutation:
 
     ``access`` is the caller as it stands inside the transaction; ``at`` never steps back behind an
     earlier mutation of the tenant. Unless ``guarded``, the caller asks the store's guard itself.
+    ``due`` is set by the row of the audit after which a checkpoint follows.
     """
 
     store: Store
@@ -48,6 +50,7 @@ class Mutation:
     batch_id: str
     at: int
     guarded: bool = True
+    due: bool = False
 
     def record(self, action: str, item: str, **facts: object) -> None:
         """Append an audit row; *facts* are fields of `audit.Entry`.
@@ -65,7 +68,8 @@ class Mutation:
             item=item,
             **facts,  # type: ignore[arg-type] # the names are Entry's own
         )
-        audit.append(self.tx, entry, self.store.keys.audit_hash)
+        row = audit.append(self.tx, entry, self.store.keys.audit_hash)
+        self.due = self.due or row % checkpoints.EVERY_ROWS == 0
 
 
 Work = Callable[[Mutation], Receipt]
@@ -168,7 +172,10 @@ def _attempt(
             request_hash=request_hash,
             at=mutation.at,
         )
-        return render(tx, caller, receipt)
+        answer = render(tx, caller, receipt)
+    if mutation.due:
+        checkpoints.write_or_log(store)
+    return answer
 
 
 def _known(tx: Transaction, access: Access, operation_id: str, request_hash: str) -> Receipt | None:

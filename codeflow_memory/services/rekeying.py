@@ -10,9 +10,6 @@ from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import audit, memories, receipts, repositories, tenants, tokens
 
-SYSTEM = "system"
-"""The actor of what the program does by itself; no principal has this id."""
-
 
 def run(store: Store) -> None:
     """Bring the tenant under the home's key, in one transaction."""
@@ -34,7 +31,7 @@ def system(store: Store) -> Access:
     """Return the access under which the program itself acts: no role, and on record."""
     return Access(
         tenant=store.tenant,
-        principal_id=SYSTEM,
+        principal_id=audit.SYSTEM,
         person=False,
         grants=frozenset(),
         teams=frozenset(),

@@ -12,6 +12,15 @@ Sign = Callable[[int, str, str], str]
 KEY_CHANGE = "key.change"
 """The action of the first row of every epoch but the first."""
 
+CHECKPOINT = "audit.checkpoint"
+"""The action of a mark: a line was added to the file of checkpoints; the item names it."""
+
+RESTORE = "store.restore"
+"""The action of the first row after a backup was put back; the item is the restore epoch."""
+
+SYSTEM = "system"
+"""The actor of what the program does by itself; no principal has this id."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

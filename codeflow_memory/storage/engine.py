@@ -112,6 +112,8 @@ class Engine:
         self._idle: list[tuple[float, apsw.Connection]] = []
         self._lock = threading.Lock()
         self._reaper: threading.Timer | None = None
+        self.written = False
+        """Whether a transaction that may write came to its end here."""
 
     @cached_property
     def name(self) -> str:
@@ -165,6 +167,7 @@ class Engine:
             connection.execute("BEGIN IMMEDIATE")
             yield Transaction(connection, writes=True)
             connection.execute("COMMIT")
+            self.written = True
 
     def quick_check(self) -> str | None:
         """Return what is wrong with the file, or ``None`` when it is sound."""

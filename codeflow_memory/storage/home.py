@@ -6,6 +6,7 @@ file ``lock``, which importing, migrating and restoring take exclusively.
 
 import fcntl
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
 BALLAST = "ballast"
 BALLAST_BYTES = 2 * 1024 * 1024
+
+_HALF_MADE = (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*", ".operations.json.*")
 
 _KEY_BYTES = 32
 _NO_KEY = (
@@ -142,8 +145,14 @@ class Home:
 
     def sweep(self) -> None:
         """Take away what makers that were killed left behind; the home is held alone."""
+        # What a restore decrypted that was cut off before its marker stood.
+        for left in self.path.glob(".restore-*"):
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
         for folder in (self.path, *self.path.glob("tenants/*")):
-            for pattern in (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*"):
+            for pattern in _HALF_MADE:
                 for left in folder.glob(pattern):
                     left.unlink(missing_ok=True)
 

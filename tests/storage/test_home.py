@@ -227,3 +227,23 @@ def test_what_killed_makers_left_is_swept_and_nothing_else(home):
 
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in left)
+
+
+def test_what_a_restore_had_decrypted_before_it_was_cut_off_is_swept_away(tmp_path):
+    home = Home(tmp_path)
+    staging = tmp_path / ".restore-0011223344556677"
+    (staging / "tenants" / "birch").mkdir(parents=True)
+    (staging / "memory.sqlite").write_bytes(b"decrypted")
+    (staging / "tenants" / "birch" / "memory.sqlite").write_bytes(b"decrypted")
+    (tmp_path / ".restore-marker-0011").write_bytes(b"half")
+    (tmp_path / "undo-20270101T000000Z").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / ".restore-link").symlink_to(elsewhere)
+
+    home.sweep()
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "elsewhere",
+        "undo-20270101T000000Z",
+    ]

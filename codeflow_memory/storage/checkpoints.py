@@ -1,0 +1,214 @@
+"""Checkpoints of the audit: a file of lines beside the database, and the rows that they speak of.
+
+The file is only ever appended to. Whoever appends holds it alone from reading its end until the
+mark is in the audit, so that a reader who holds it too never sees one without the other.
+"""
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from codeflow_memory.domain.checkpoint import (
+    END,
+    MAX_LINE_BYTES,
+    Chain,
+    Checkpoint,
+    Head,
+    Ledger,
+    parse,
+    parse_lines,
+)
+from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.storage.audit import CHECKPOINT, RESTORE
+from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.home import sync_folder
+
+FILE = "memory.audit"
+
+_SAFELY = getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC | os.O_NONBLOCK
+"""Follows no link, and does not wait for the other end of a pipe."""
+
+
+def file_of(database: Path) -> Path:
+    """Return the path of a database's checkpoints."""
+    return database.with_name(FILE)
+
+
+class Appending:
+    """The file of checkpoints, held alone.
+
+    Args:
+        path: The file.
+        handle: Its descriptor.
+    """
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self._path = path
+        self._handle = handle
+
+    def last(self) -> Checkpoint | None:
+        """Return the last whole line; ``None`` when there is none.
+
+        Raises:
+            StoreUnusableError: It is no checkpoint: nothing may be put after it.
+        """
+        size = os.fstat(self._handle).st_size
+        tail = os.pread(self._handle, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+        end = tail.rfind(END)
+        if end < 0:
+            if size > MAX_LINE_BYTES:
+                raise _unreadable()
+            return None
+        found = parse(tail[tail.rfind(END, 0, end) + 1 : end])
+        if found is None:
+            raise _unreadable()
+        return found
+
+    def append(self, checkpoint: Checkpoint) -> None:
+        """Add a line, durably; what a power loss left of another is cut off before."""
+        size = os.fstat(self._handle).st_size
+        tail = os.pread(self._handle, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+        whole = size - (len(tail) - tail.rfind(END) - 1)
+        os.ftruncate(self._handle, whole)
+        line = checkpoint.line() + END
+        written = os.pwrite(self._handle, line, whole)
+        if written != len(line):
+            # A disk that fills up in the middle; the torn line is cut off at the next attempt.
+            raise StoreUnusableError(FILE, "a checkpoint could not be written whole")
+        os.fsync(self._handle)
+        if whole == 0:
+            sync_folder(self._path.parent)
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[Appending]:
+    """Hold the file alone; one that is missing is made, mode 0600.
+
+    Raises:
+        StoreUnusableError: Something else has its name.
+    """
+    handle = _open(path, os.O_CREAT | os.O_RDWR)
+    try:
+        os.fchmod(handle, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield Appending(path, handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Ledger]:
+    """Read the file, and keep others from appending to it during the block.
+
+    Raises:
+        StoreUnusableError: Something else than a file that can be read has its name.
+    """
+    try:
+        handle = _open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        yield Ledger(present=False, lines=(), torn=False)
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        with os.fdopen(os.dup(handle), "rb") as file:
+            ledger = parse_lines(file.read())
+        yield ledger
+    finally:
+        os.close(handle)
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        handle = os.open(path, flags | _SAFELY, 0o600)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StoreUnusableError(FILE, f"it cannot be opened: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise StoreUnusableError(FILE, "it is no regular file; move it aside")
+    return handle
+
+
+def head(tx: Transaction) -> Head:
+    """Read how far the audit has come."""
+    row = tx.row(
+        """
+        SELECT s.audit_count, s.audit_head, s.audit_epoch, s.restore_epoch,
+               COALESCE(
+                   (SELECT a.action FROM audit AS a WHERE a.sequence = s.audit_count), ''
+               )
+          FROM store AS s
+         WHERE s.singleton = 1
+        """
+    )
+    assert row is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
+    return Head(row[0], row[1], row[2], row[3], marked=row[4] == CHECKPOINT)
+
+
+def chain(tx: Transaction, ledger: Ledger) -> Chain:
+    """Read what *ledger* is to be compared with."""
+    rows = tx.rows(
+        """
+        SELECT sequence, action, item
+          FROM audit
+         WHERE action IN ('audit.checkpoint', 'store.restore')
+         ORDER BY sequence
+        """
+    )
+    restores = [(sequence, item) for sequence, action, item in rows if action == RESTORE]
+    since, restored = restores[-1] if restores else (0, "0")
+    return Chain(
+        head=head(tx),
+        links=_links(tx, [line.count for line in ledger.lines if line is not None]),
+        marks=[
+            item for sequence, action, item in rows if action == CHECKPOINT and sequence > since
+        ],
+        restored=int(restored) if restored.isdecimal() else -1,
+    )
+
+
+def count_after(tx: Transaction, sequence: int) -> int:
+    """Count the rows after *sequence* that are no marks."""
+    return int(
+        tx.value(
+            """
+            SELECT COUNT(*)
+              FROM audit
+             WHERE sequence > :sequence
+               AND action <> 'audit.checkpoint'
+            """,
+            {"sequence": sequence},
+        )
+    )
+
+
+def set_restore_epoch(tx: Transaction, epoch: int) -> None:
+    """Write down that a backup was put back."""
+    tx.execute("UPDATE store SET restore_epoch = :epoch WHERE singleton = 1", {"epoch": epoch})
+
+
+_PAGE = 500
+
+
+def _links(tx: Transaction, sequences: list[int]) -> dict[int, tuple[int, str]]:
+    links: dict[int, tuple[int, str]] = {}
+    for start in range(0, len(sequences), _PAGE):
+        rows = tx.rows(
+            """
+            SELECT a.sequence, a.epoch, a.hash
+              FROM json_each(:sequences) AS wanted
+              JOIN audit AS a ON a.sequence = CAST(wanted.value AS INTEGER)
+             ORDER BY sequence
+            """,
+            {"sequences": str(sequences[start : start + _PAGE])},
+        )
+        links |= {sequence: (epoch, link) for sequence, epoch, link in rows}
+    return links
+
+
+def _unreadable() -> StoreUnusableError:
+    return StoreUnusableError(FILE, "its last line is no checkpoint; `audit verify` says more")

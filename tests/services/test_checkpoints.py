@@ -1,0 +1,524 @@
+"""Checkpoints of the audit: nothing of a chain, nor of the lines about it, goes unseen."""
+
+import json
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from codeflow_memory.adapters.secrets import TenantKeys
+from codeflow_memory.domain.checkpoint import first_disagreement, parse, parse_lines, sign
+from codeflow_memory.domain.errors import BusyError, StoreUnusableError
+from codeflow_memory.services import checkpoints
+from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.storage import audit
+from codeflow_memory.storage import checkpoints as files
+from codeflow_memory.storage.home import DATABASE, Home
+
+COLUMNS = ("at", "item", "hash")
+"""Of every row; `test_audit` changes the others too."""
+
+
+@dataclass
+class Scene:
+    """A home whose audit has checkpoints, as it was after each of them, and a copy to spoil."""
+
+    kept: Path
+    clock: object
+    home: Path
+
+    def lay(self, number: int = 3) -> None:
+        """Put the home down as it was after its *number*-th checkpoint, the rows after it too."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        shutil.copytree(self.kept / str(number), self.home)
+
+    @property
+    def database(self) -> Path:
+        return self.home / DATABASE
+
+    @property
+    def file(self) -> Path:
+        return self.home / files.FILE
+
+    def opened(self) -> Tenants:
+        return Tenants(Home(self.home), now=self.clock)
+
+    def run(self, work):
+        tenants = self.opened()
+        try:
+            return work(tenants.get("local"))
+        finally:
+            tenants.close()
+
+    def sql(self, *statements: str) -> None:
+        def work(store):
+            with store.engine.write() as tx:
+                for statement in statements:
+                    tx.execute(statement)
+
+        self.run(work)
+
+    def verify(self) -> checkpoints.Report:
+        return self.run(checkpoints.verify)
+
+    def lines(self) -> list[bytes]:
+        return self.file.read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture(scope="module")
+def kept(shared_world, tmp_path_factory):
+    """The home after each of three checkpoints; each time two rows came after it."""
+    folder, world = tmp_path_factory.mktemp("kept"), shared_world
+    for number in (1, 2, 3):
+        world.project(f"project-{number}")
+        assert checkpoints.write(world.store)
+        world.person(f"person-{number}")
+        world.tenants.close()
+        shutil.copytree(world.tenants.home.path, folder / str(number))
+    return folder
+
+
+@pytest.fixture
+def scene(kept, tmp_path, clock):
+    clock.at = 4_000_000_000_000_000
+    made = Scene(kept, clock, tmp_path / "laid")
+    made.lay()
+    return made
+
+
+def test_what_nobody_touched_is_sound_and_says_how_many_rows_are_younger(scene):
+    report = scene.verify()
+
+    assert report.sound
+    assert (report.checkpoints, report.torn) == (3, False)
+    assert 0 < report.rows_since < report.rows
+
+
+def test_a_line_holds_numbers_and_hashes_and_nothing_else(scene):
+    for line in scene.lines():
+        values = json.loads(line)
+        assert values.keys() == {
+            *("number", "at", "count", "head", "audit_epoch", "restore_epoch"),
+            *("previous", "signature"),
+        }
+        texts = [value for value in values.values() if isinstance(value, str) and value]
+        assert all(set(text) <= set("0123456789abcdef") for text in texts)
+    assert scene.file.stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_new_makes_no_checkpoint_however_often_one_is_asked_for(scene):
+    assert scene.run(checkpoints.write)
+    before = scene.file.read_bytes()
+
+    assert [scene.run(checkpoints.write) for _ in range(3)] == [False] * 3
+    assert scene.file.read_bytes() == before
+    assert scene.verify().rows_since == 0
+
+
+# --- The sweep of the database
+
+
+def test_every_change_of_every_row_is_found(scene):
+    rows = scene.verify().rows
+    for sequence in range(1, rows + 1):
+        for column in COLUMNS:
+            scene.lay()
+            scene.sql(f"UPDATE audit SET {column} = '77' WHERE sequence = {sequence}")  # noqa: S608 - ours
+            assert not scene.verify().sound, (sequence, column)
+
+
+def test_every_row_that_is_dropped_or_swapped_is_found(scene):
+    rows = scene.verify().rows
+    for sequence in range(1, rows):
+        scene.lay()
+        scene.sql(f"DELETE FROM audit WHERE sequence = {sequence}")  # noqa: S608 - a number of ours
+        assert not scene.verify().sound, sequence
+        scene.lay()
+        scene.sql(
+            *(
+                f"UPDATE audit SET sequence = {new} WHERE sequence = {old}"  # noqa: S608 - as above
+                for old, new in ((sequence, 9_999), (sequence + 1, sequence), (9_999, sequence + 1))
+            )
+        )
+        assert not scene.verify().sound, sequence
+
+
+def cut(scene, count):
+    """Cut the chain to *count* rows, and make count and head of the store agree."""
+    scene.sql(
+        f"DELETE FROM audit WHERE sequence > {count}",  # noqa: S608 - a number of ours
+        f"UPDATE store SET audit_count = {count},"  # noqa: S608 - as above
+        f" audit_head = (SELECT hash FROM audit WHERE sequence = {count})",
+    )
+
+
+def test_every_cut_of_rows_that_a_checkpoint_saw_is_found_and_its_rows_named(scene):
+    """The count in the store is cut too: the chain alone looks whole."""
+    scene.run(checkpoints.write)
+    shutil.copytree(scene.home, scene.kept / "end", dirs_exist_ok=True)
+    signed = parse(scene.lines()[-1][:-1]).count
+    for count in range(1, signed):
+        scene.lay("end")
+        cut(scene, count)
+
+        report = scene.verify()
+
+        assert report.broken is None
+        assert report.disagreement is not None, count
+    assert "missing" in report.disagreement.detail
+    assert f"{signed}" in report.disagreement.detail
+
+
+def test_rows_younger_than_the_last_checkpoint_are_those_whose_cut_stays_unseen(scene):
+    """What a checkpoint is for; so `audit verify` says how many there are."""
+    whole = scene.verify()
+
+    cut(scene, whole.rows - whole.rows_since)
+
+    assert scene.verify().rows_since == 0
+    assert scene.verify().sound
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_database_that_was_put_back_is_found_and_stays_found(scene, number):
+    shutil.copy(scene.kept / str(number) / DATABASE, scene.database)
+
+    found = scene.verify().disagreement
+
+    assert found is not None
+    assert (found.number, "missing from the database" in found.detail) == (number + 1, True)
+    assert not scene.run(checkpoints.write)
+    grown(scene)
+    assert "is not the one that the checkpoint saw" in scene.verify().disagreement.detail
+
+
+def grown(scene):
+    """Let rows come until there are more than every checkpoint saw, and one more checkpoint."""
+
+    def work(store):
+        with store.engine.write() as tx:
+            for number in range(40):
+                entry = audit.Entry(number, "prn_1", "user", "bat_1", "create", "mem_1")
+                audit.append(tx, entry, store.keys.audit_hash)
+        assert checkpoints.write(store)
+
+    scene.run(work)
+
+
+# --- The sweep of the file
+
+
+def test_every_flip_of_every_bit_of_the_file_is_found(scene):
+    data = scene.file.read_bytes()
+
+    def compare(store):
+        with store.engine.read() as tx:
+            chain = files.chain(tx, parse_lines(data))
+
+        def signed(line):
+            return store.keys.checkpoint_signature(line.unsigned()) == line.signature
+
+        def found(spoiled):
+            return first_disagreement(parse_lines(spoiled), chain, signed)
+
+        assert found(data) is None
+        flips = [(place, bit) for place in range(len(data)) for bit in range(8)]
+        return [flip for flip in flips if found(flipped(data, *flip)) is None]
+
+    assert scene.run(compare) == []
+
+
+def flipped(data: bytes, place: int, bit: int) -> bytes:
+    spoiled = bytearray(data)
+    spoiled[place] ^= 1 << bit
+    return bytes(spoiled)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_changed_line_is_named_even_when_the_rest_is_chained_anew(scene, number):
+    """Whoever has no key can make digests, but no signature and no mark."""
+    lines = [parse(line[:-1]) for line in scene.lines()]
+    lines[number - 1] = replace(lines[number - 1], at=1)
+    previous = ""
+    for place, line in enumerate(lines):
+        lines[place] = replace(line, previous=previous)
+        previous = lines[place].digest()
+    scene.file.write_bytes(b"".join(line.line() + b"\n" for line in lines))
+
+    found = scene.verify().disagreement
+
+    assert (found.number, found.detail) == (number, "the checkpoint was changed")
+
+
+def test_another_home_s_key_signs_nothing_here(scene):
+    *lines, last = scene.lines()
+    other = TenantKeys(b"o" * 32, "instance")
+    forged = parse(last[:-1])
+    forged = sign(forged, other.checkpoint_signature(forged.unsigned()))
+    scene.file.write_bytes(b"".join([*lines, forged.line() + b"\n"]))
+
+    assert scene.verify().disagreement.number == len(lines) + 1
+
+
+def test_dropped_swapped_and_doubled_lines_are_named(scene):
+    one, two, three = scene.lines()
+    for lines, number in (
+        ((two, three), 1),
+        ((one, three), 2),
+        ((one, two), 3),
+        ((one,), 2),
+        ((), 1),
+        ((two, one, three), 1),
+        ((one, three, two), 2),
+        ((one, one, two, three), 2),
+        ((one, two, three, three), 4),
+        ((one, b"\n", two, three), 2),
+    ):
+        scene.file.write_bytes(b"".join(lines))
+        assert scene.verify().disagreement.number == number, lines
+
+
+def test_a_file_that_is_gone_or_older_is_not_passed_off_as_sound(scene):
+    scene.file.unlink()
+    found = scene.verify().disagreement
+    assert (found.number, found.detail) == (1, "the file is missing")
+
+    shutil.copy(scene.kept / "1" / files.FILE, scene.file)
+    found = scene.verify().disagreement
+    assert (found.number, found.detail) == (2, "the checkpoint is missing")
+
+
+def test_a_file_that_begins_anew_after_it_was_taken_away_does_not_stand_in(scene):
+    scene.file.unlink()
+
+    assert scene.run(checkpoints.write)
+
+    assert scene.verify().disagreement.number == 1
+
+
+def test_a_database_of_before_checkpoints_has_none_and_is_sound(world):
+    report = checkpoints.verify(world.store)
+
+    assert (report.sound, report.checkpoints, report.last_at) == (True, 0, None)
+    assert report.rows_since == report.rows
+
+
+def test_what_has_the_files_name_and_is_no_file_is_refused_without_waiting(scene):
+    scene.file.unlink()
+    os.mkfifo(scene.file)
+    with pytest.raises(StoreUnusableError):
+        scene.verify()
+    scene.file.unlink()
+    scene.file.symlink_to(scene.database)
+
+    with pytest.raises(StoreUnusableError):
+        scene.verify()
+
+
+# --- Power loss
+
+
+def test_an_append_that_a_power_loss_cut_is_said_and_accuses_nobody(scene):
+    data = scene.file.read_bytes()
+    scene.run(checkpoints.write)
+    whole = scene.file.read_bytes()
+    last = whole[len(data) :]
+    for length in {1, 2, *range(3, len(last), 17), len(last) - 1}:
+        scene.lay()
+        scene.file.write_bytes(data + last[:length])
+
+        report = scene.verify()
+
+        assert (report.sound, report.torn, report.checkpoints) == (True, True, 3), length
+
+
+@pytest.mark.parametrize("torn", [b"x", b'{"at":1', bytes(300), b"[" * 999])
+def test_the_next_checkpoint_takes_the_place_of_a_torn_one(scene, torn):
+    data = scene.file.read_bytes()
+    scene.file.write_bytes(data + torn)
+
+    assert scene.run(checkpoints.write)
+
+    assert scene.file.read_bytes().startswith(data + b'{"at":')
+    report = scene.verify()
+    assert (report.sound, report.torn, report.checkpoints) == (True, False, 4)
+
+
+def test_a_torn_first_line_is_replaced_too(world):
+    path = files.file_of(world.store.engine.path)
+    path.write_bytes(b'{"at":')
+    assert checkpoints.verify(world.store).torn
+
+    assert checkpoints.write(world.store)
+
+    assert checkpoints.verify(world.store).checkpoints == 1
+    assert checkpoints.verify(world.store).sound
+
+
+def test_a_crash_between_line_and_mark_is_no_fault(scene, monkeypatch):
+    def crash(*_):
+        raise BusyError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "_append", crash)
+        with pytest.raises(BusyError):
+            scene.run(checkpoints.write)
+
+    assert scene.verify().sound
+    assert scene.verify().checkpoints == 4
+    assert not scene.run(checkpoints.write)
+    grown(scene)
+    assert scene.verify().sound
+
+
+# --- Restores
+
+
+def test_a_restored_database_is_not_accused_by_checkpoints_of_before(scene):
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+
+    assert scene.run(checkpoints.record_restore) == 1
+
+    assert scene.verify().sound
+    assert scene.run(checkpoints.write)
+    assert scene.verify().sound
+    assert scene.verify().checkpoints == 4
+
+
+def test_the_same_backup_put_back_twice_begins_two_epochs(scene):
+    for epoch in (1, 2):
+        shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+        assert scene.run(checkpoints.record_restore) == epoch
+        grown(scene)
+
+    assert scene.verify().sound
+
+
+def test_a_roll_back_after_a_restore_is_found_as_well(scene):
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.run(checkpoints.record_restore)
+    restored = scene.database.read_bytes()
+    grown(scene)
+
+    scene.database.write_bytes(restored)
+    assert "missing from the database" in scene.verify().disagreement.detail
+
+    shutil.copy(scene.kept / "3" / DATABASE, scene.database)
+    assert "without a restore" in scene.verify().disagreement.detail
+
+
+def test_a_roll_back_is_not_passed_off_as_a_restore(scene):
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.sql("UPDATE store SET restore_epoch = 1")
+
+    found = scene.verify().disagreement
+
+    assert (found.number, found.detail) == (
+        None,
+        "the restore epoch was changed without a restore",
+    )
+
+
+def test_into_an_empty_home_a_backup_comes_without_its_checkpoints(scene):
+    scene.file.unlink()
+
+    scene.run(checkpoints.record_restore)
+
+    assert scene.verify().sound
+
+
+# --- Keys
+
+
+@pytest.fixture
+def rekeyed(scene):
+    """The scene under another home key, with a checkpoint of the new epoch."""
+    (scene.home / "key").chmod(0o600)
+    (scene.home / "key").write_bytes(b"k" * 32)
+    assert scene.run(checkpoints.write)
+    return scene
+
+
+def test_under_another_key_the_file_goes_on(rekeyed):
+    report = rekeyed.verify()
+
+    assert (report.sound, report.checkpoints) == (True, 4)
+    assert report.order_only > 0
+
+
+def test_lines_of_an_earlier_key_are_held_by_the_later_ones(rekeyed):
+    one, two, three, four = rekeyed.lines()
+    changed = replace(parse(two[:-1]), at=1).line() + b"\n"
+    for lines in (
+        (one, changed, three, four),
+        (one, three, four),
+        (one, two, four),
+        (one, two, three),
+        (one, two, three, replace(parse(four[:-1]), at=1).line() + b"\n"),
+    ):
+        rekeyed.file.write_bytes(b"".join(lines))
+        assert not rekeyed.verify().sound
+
+
+def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
+    shutil.copy(rekeyed.kept / "1" / DATABASE, rekeyed.database)
+
+    assert not rekeyed.verify().sound
+
+
+# --- When
+
+
+def test_every_so_many_rows_a_checkpoint_is_made_by_the_change_itself(world, cast, monkeypatch):
+    monkeypatch.setattr(checkpoints, "EVERY_ROWS", 5)
+    project = world.project()
+    for _ in range(12):
+        world.propose(cast.ann, project)
+
+    report = checkpoints.verify(world.store)
+
+    assert report.sound
+    assert report.checkpoints >= 2
+    assert report.rows_since < 5
+
+
+def test_a_checkpoint_that_cannot_be_written_does_not_undo_the_change(
+    world, cast, monkeypatch, caplog
+):
+    monkeypatch.setattr(checkpoints, "EVERY_ROWS", 1)
+    project = world.project()
+    path = files.file_of(world.store.engine.path)
+    path.write_bytes(path.read_bytes() + b"no checkpoint\n")
+
+    memory = world.propose(cast.ann, project)
+
+    assert world.get(cast.ann, memory).memory == memory
+    assert "memory.audit: its last line is no checkpoint" in caplog.text
+    assert not checkpoints.verify(world.store).sound
+
+
+def test_many_threads_append_one_after_the_other(world, cast, monkeypatch):
+    monkeypatch.setattr(checkpoints, "EVERY_ROWS", 3)
+    project = world.project()
+    ann = cast.ann
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: world.propose(ann, project), range(24)))
+
+    report = checkpoints.verify(world.store)
+
+    assert report.sound
+    assert report.checkpoints >= 4
+
+
+def test_a_deleted_text_is_in_no_file_beside_the_database(world, cast, monkeypatch):
+    monkeypatch.setattr(checkpoints, "EVERY_ROWS", 1)
+    project = world.project()
+    memory = world.propose(cast.ann, project, title="Needle zyxwvut", body="In a haystack")
+
+    assert world.holding("zyxwvut") == ["memory.sqlite"]
+    world.delete(cast.ann, memory, reason="zyxwvut")
+
+    assert files.FILE not in world.holding("zyxwvut")
