@@ -1,0 +1,176 @@
+"""The tables, written from the specification: one row a rule, the section that says it behind.
+
+A caller asks for an operation on an entry. Four questions are asked in the order of 01 §5; the
+first that refuses decides. Of the rows that fit a cell the most specific one decides: the one whose
+cells all other fitting rows have too. `*` is everything, a name of `GROUPS` what it stands for.
+
+=========  =====================================================================================
+`SPACE`    may the caller ask anything of the project? only for what names one: lists, searches
+`SIGHT`    is the entry there for the caller?
+`RIGHTS`   may the caller do this to it?
+`MOVES`    what does it do in that state? (`APPEARS` for lookups: is an entry in that state shown?)
+`REPLAY`   what does the replay of a manifest answer which gave the entry to its author?
+=========  =====================================================================================
+
+Callers: a person's token with a role; `run`, that of a contributor's run, `run-of-owner`, of an
+owner's, `run-astray`, of one in another project; `agent` and `owner-agent`, tokens of agent
+principals, `agent-run` a run of one; then who is nobody here.
+
+Relations: the entry's author, who owns it; `teammate`, in the team that a team entry is of;
+`colleague`, with a role in the repository; `sponsor`, who made the agent that wrote the entry;
+`elsewhere`, with a role in another repository alone; `outside`, with none in this tenant.
+
+States: those of 01 §4; `returned` is proposed again after it was accepted, `withdrawn` was deleted
+while it was proposed, `lapsed` outdated while it was proposed.
+"""
+
+CALLERS = [
+    "reader",
+    "contributor",
+    "reviewer",
+    "maintainer",
+    "owner",
+    "operator",
+    "run",
+    "run-of-owner",
+    "run-astray",
+    "agent",
+    "owner-agent",
+    "agent-run",
+    "nobody",
+    "revoked",
+    "expired",
+    "foreign",
+]
+RELATIONS = ["author", "teammate", "colleague", "sponsor", "elsewhere", "outside"]
+COLLECTIONS = ["private", "team", "project"]
+STATES = [
+    "proposed",
+    "accepted",
+    "rejected",
+    "outdated",
+    "superseded",
+    "archived",
+    "deleted",
+    "returned",
+    "withdrawn",
+    "lapsed",
+]
+
+READS = ["get", "revisions", "revision", "diff"]
+LOOKUPS = ["list", "search", "select", "graph", "export", "export-md", "verify"]
+DECISIONS = ["approve", "reject", "supersede", "outdate", "archive", "restore", "return"]
+CHANGES = [*DECISIONS, "update", "delete", "publish", "feedback"]
+OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES]
+
+GROUPS = {
+    "strangers": "nobody revoked expired",
+    "seers": "reader contributor reviewer maintainer owner run run-of-owner agent owner-agent "
+    "agent-run",
+    "writers": "contributor reviewer maintainer owner run run-of-owner agent owner-agent agent-run",
+    "people": "contributor reviewer maintainer owner",
+    "judges": "reviewer maintainer owner",
+    "reviewing": "reviewer maintainer owner run-of-owner owner-agent",
+    "deleters": "maintainer owner owner-agent",
+    "machines": "run run-of-owner agent owner-agent agent-run",
+    "within": "author teammate colleague sponsor",
+    "others": "teammate colleague sponsor",
+    "members": "author teammate",
+    "held": "proposed rejected returned withdrawn",
+    "open": "proposed returned",
+    "reads": " ".join(READS),
+    "lookups": " ".join(LOOKUPS),
+    "decisions": " ".join(DECISIONS),
+}
+
+SPACE = """
+caller     | relation | answer          | source
+*          | *        | missing         | 01 §3: out of reach is like absent
+seers      | within   | open            | 01 §3, row 1: reader
+strangers  | *        | unauthenticated | 01 §1: only through a token of that tenant
+run-astray | *        | forbidden       | 01 §3: a body that contradicts the run token
+"""
+
+SIGHT = """
+caller    | relation | collection | state | answer          | source
+*         | *        | *          | *     | missing         | 01 §3: out of reach is like absent
+strangers | *        | *          | *     | unauthenticated | 01 §1: only through a token
+seers     | within   | project    | *     | there           | 01 §3, row 1
+reader    | within   | project    | held  | missing         | 01 §3: a reader sees no proposed
+seers     | members  | team       | *     | there           | 01 §2: scope team:<id>
+seers     | author   | private    | *     | there           | 01 §2: owner, the only reader
+seers     | sponsor  | private    | open  | there           | 01 §3: decided by its sponsor
+"""
+
+RIGHTS = """
+operation       | caller   | relation | collection   | state  | answer    | source
+*               | *        | *        | *            | *      | forbidden | 01 §3: least roles
+reads stale     | *        | *        | *            | *      | may       | 01 §3, row 1; 01 §5.3
+feedback        | *        | *        | *            | *      | may       | 01 §3, row 1
+lookups         | *        | *        | *            | *      | may       | 01 §3, row 1
+verify          | *        | *        | *            | *      | forbidden | 01 §10; a write of 01 §3
+verify          | writers  | *        | *            | *      | may       | 01 §10; a write of 01 §3
+update          | writers  | author   | *            | *      | may       | 01 §3, rows 2, 3
+update          | writers  | teammate | team         | *      | may       | 01 §3, row 2
+update          | judges   | others   | project      | *      | may       | 01 §3: review (silent)
+delete          | writers  | author   | *            | *      | may       | 01 §3, rows 2, 3
+delete          | deleters | others   | project      | *      | may       | 01 §3, row 5
+delete          | deleters | teammate | team         | *      | may       | 01 §3, row 5
+decisions       | judges   | within   | project      | *      | may       | 01 §3, row 4
+decisions       | judges   | author   | project      | open   | forbidden | 01 §3: not one's own
+decisions       | people   | members  | team         | *      | may       | 01 §3: of that team
+decisions       | people   | author   | team         | open   | forbidden | 01 §3: not its author
+restore         | judges   | author   | project      | lapsed | forbidden | 01 §3: never decided
+restore         | people   | author   | team         | lapsed | forbidden | 01 §3: never decided
+decisions       | people   | author   | private      | *      | may       | 01 §3: its owner alone
+outdate archive | machines | author   | private      | *      | may       | 01 §3: owners may
+decisions       | people   | sponsor  | private      | *      | may       | 01 §3: by its sponsor
+supersede       | people   | sponsor  | private      | *      | invalid   | 01 §3: sees no heir
+publish         | writers  | author   | private team | *      | may       | 01 §6; 01 §3, row 3
+publish         | writers  | teammate | team         | *      | may       | 01 §6; 01 §3, row 3
+publish         | writers  | within   | project      | *      | may       | 01 §6
+"""
+
+MOVES = """
+operation  proposed accepted rejected outdated superseded archived deleted  source
+approve    done     same     illegal  illegal  illegal    illegal  illegal  01 §4, 01 §13
+reject     done     done     same     done     illegal    illegal  illegal  01 §4
+supersede  done     done     illegal  done     same       illegal  illegal  01 §4
+outdate    done     done     illegal  same     illegal    illegal  illegal  01 §4
+archive    illegal  done     illegal  illegal  illegal    same     illegal  01 §4
+restore    illegal  same     illegal  done     done       done     illegal  01 §4, 01 §13
+return     same     done     illegal  illegal  illegal    illegal  illegal  01 §4
+update     done     done     illegal  done     illegal    illegal  illegal  01 §3, 01 §4
+delete     done     done     done     done     done       done     same     01 §4
+publish    refused  done     refused  refused  refused    refused  refused  01 §6
+feedback   done     done     done     done     done       done     missing  03 §2, 01 §2
+stale      conflict conflict conflict conflict conflict   conflict conflict 01 §5.3
+get        done     done     done     done     done       done     done     01 §2, 01 §3
+revisions  done     done     done     done     done       done     done     01 §2
+revision   done     done     done     done     done       done     done     01 §2
+diff       done     done     done     done     done       done     done     01 §13
+"""
+"""`same`: there already, nothing changes. `publish` refuses a project entry in every state."""
+
+APPEARS = """
+operation  proposed accepted rejected outdated superseded archived deleted  source
+list       yes      yes      yes      yes      yes        yes      yes      01 §13, 01 §2
+search     no       yes      no       no       no         no       no       01 §7
+select     no       yes      no       no       no         no       no       01 §9.1
+graph      yes      yes      yes      yes      yes        yes      no       01 §8, 01 §5
+export     yes      yes      yes      yes      yes        yes      yes      06 §1
+export-md  no       yes      no       no       no         no       no       06 §1
+verify     yes      yes      no       no       no         no       no       01 §10
+"""
+"""What is shown in a project at all; `export-md` has the project collection only."""
+
+REPLAY = """
+caller    | relation | collection | state   | answer   | source
+*         | *        | *          | *       | missing  | 01 §9.5
+seers     | author   | *          | *       | shown    | 01 §9.5
+seers     | author   | *          | deleted | redacted | 01 §9
+reviewing | others   | project    | *       | shown    | 01 §9.5
+reviewing | others   | project    | deleted | redacted | 01 §9
+reviewing | teammate | team       | *       | shown    | 01 §9.5
+reviewing | teammate | team       | deleted | redacted | 01 §9
+"""
