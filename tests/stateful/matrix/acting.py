@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from codeflow_memory.adapters.secrets import parse_token
 from codeflow_memory.domain import errors
 from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.candidates import parse_candidate
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.lifecycle import TARGET, Action
 from codeflow_memory.domain.memory import Collection, Memory, Status
@@ -49,6 +50,7 @@ WORDS = {
 }
 NEW = Operation(None, ())
 MANY = 100
+NEW_TEXT = {"title": "Quokkas", "body": "Nothing on the stage is like this sentence."}
 CHANGED = {"tags": ["changed"]}
 BATCHED = [*table.DECISIONS, "update", "delete", "publish"]
 
@@ -60,6 +62,7 @@ class Scene:
     store: Store
     access: Access
     project: str
+    team: str
     status: str
     entry: Entry
 
@@ -215,6 +218,15 @@ def _publish(scene: Scene, _: Cell) -> str:
     return "done" if public and made.memory_id != entry.memory_id else "astray"
 
 
+def _create(scene: Scene, cell: Cell) -> str:
+    fields = {"collection": cell.collection, "kind": "guidance", **NEW_TEXT}
+    if cell.collection == "team":
+        fields["team_id"] = scene.team
+    candidate = parse_candidate(fields)
+    made = memories.create(scene.store, scene.access, scene.project, None, candidate, NEW)
+    return "duplicate" if made.duplicate else str(made.memory.status)
+
+
 def _feedback(scene: Scene, _: Cell) -> str:
     judgement = Judgement(helpful=True)
     given = feedback.give(scene.store, scene.access, scene.entry.memory_id, judgement, NEW)
@@ -252,5 +264,6 @@ _PARTS: dict[str, Callable[[Scene, Cell], str]] = {
     "delete": _delete,
     "publish": _publish,
     "feedback": _feedback,
+    "create": _create,
     **dict.fromkeys(table.DECISIONS, _decide),
 }

@@ -1,7 +1,6 @@
 """Playing cells: each on the stage as it was built, so that no cell knows of another."""
 
 import shutil
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -13,7 +12,7 @@ from codeflow_memory.services.visible import Shelf
 from codeflow_memory.storage.home import Home
 
 from . import rules
-from .acting import BATCHED, Scene, act, batched, sign_in, word
+from .acting import Scene, act, batched, sign_in, word
 from .rules import Cell
 from .stage import Entry, Script
 
@@ -32,7 +31,7 @@ class Stage:
     def __init__(self, script: Script, folder: Path) -> None:
         self.script = script
         shutil.copytree(script.folder, folder)
-        self._folder = folder
+        self.folder = folder
         self._random = Random(9)  # noqa: S311 - repeatable on purpose
         self.tenants = Tenants(
             Home(folder), now=lambda: script.at, random_bytes=self._random.randbytes
@@ -53,20 +52,24 @@ class Stage:
     def perform(self, cell: Cell, entry: Entry, *, in_batch: bool = False) -> Told:
         """Do it to *entry*, which may be none of the stage's."""
         told = self._told(cell, entry, in_batch=in_batch)
-        if self._state() != self._left:
-            # Whoever was refused, and whoever rehearsed, left every byte as it was.
-            refused = told.refusal is not None or in_batch
-            self.restore()
-            if refused:
-                return Told("written", told.refusal)
+        # Whoever was refused, and whoever rehearsed, left every byte as it was.
+        if self.put_back() and (told.refusal is not None or in_batch):
+            return Told("written", told.refusal)
         return told
+
+    def put_back(self) -> bool:
+        """Put the home back as it was built, if anything was written; tell whether it was."""
+        if self._state() == self._left:
+            return False
+        self.restore()
+        return True
 
     def restore(self) -> None:
         """Put the home back as it was built."""
         self.tenants.close()
         self._stores.clear()
-        for path in self._script_files():
-            shutil.copy2(path, self._folder / path.relative_to(self.script.folder))
+        for path in databases(self.script.folder):
+            shutil.copy2(path, self.folder / path.relative_to(self.script.folder))
         self._left = self._state()
 
     def close(self) -> None:
@@ -76,19 +79,17 @@ class Stage:
         try:
             store, access = sign_in(self, self.script.token(cell))
             status = rules.status(cell)
-            scene = Scene(store, access, self.script.project, status, entry)
+            places = self.script.places
+            scene = Scene(store, access, places["project"], places["team"], status, entry)
             return Told((batched if in_batch else act)(scene, cell))
         except CodeflowError as error:
             return Told(word(error), error)
 
     def _state(self) -> list[tuple[int, int]]:
-        stats = [(self._folder / p).stat() for p in ("memory.sqlite",)]
-        return [(s.st_mtime_ns, s.st_size) for s in stats]
-
-    def _script_files(self) -> Iterator[Path]:
-        yield self.script.folder / "memory.sqlite"
+        found = [path.stat() for path in databases(self.folder)]
+        return [(stat.st_mtime_ns, stat.st_size) for stat in found]
 
 
-def batchable(cells: Iterable[Cell]) -> Iterator[Cell]:
-    """Give the cells that a batch can ask too."""
-    return (cell for cell in cells if cell.operation in BATCHED)
+def databases(folder: Path) -> list[Path]:
+    """List the databases of a home."""
+    return [folder / "memory.sqlite", *sorted(folder.glob("tenants/*/memory.sqlite"))]

@@ -73,29 +73,31 @@ class Table:
         return self.row(cell).answer
 
 
-def parse(name: str, text: str) -> Table:
+def parse(
+    name: str,
+    text: str,
+    axes: Mapping[str, list[str]] = AXES,
+    groups: Mapping[str, str] = table.GROUPS,
+) -> Table:
     """Read a table of rules: columns between bars, the answer and its source last."""
     head, *lines = ([part.strip() for part in line.split("|")] for line in text.split("\n")[1:-1])
-    return Table(name, tuple(_row(head[:-2], parts) for parts in lines))
+    rows = []
+    for *where, answer, source in lines:
+        named = zip(head[:-2], where, strict=True)
+        rows.append(
+            Row({axis: _values(axes[axis], groups, w) for axis, w in named}, answer, source)
+        )
+    return Table(name, tuple(rows))
 
 
-def _row(axes: list[str], parts: list[str]) -> Row:
-    *where, answer, source = parts
-    return Row(
-        {axis: _named(axis, words) for axis, words in zip(axes, where, strict=True)},
-        answer,
-        source,
-    )
-
-
-def _named(axis: str, words: str) -> frozenset[str]:
+def _values(axis: list[str], groups: Mapping[str, str], words: str) -> frozenset[str]:
     if words == "*":
-        return frozenset(AXES[axis])
-    names: set[str] = set()
+        return frozenset(axis)
+    values: set[str] = set()
     for word in words.split():
-        names.update(table.GROUPS.get(word, word).split())
-    assert names <= set(AXES[axis]), (axis, words)
-    return frozenset(names)
+        values.update(groups.get(word, word).split())
+    assert values <= set(axis), words
+    return frozenset(values)
 
 
 def parse_grid(text: str) -> dict[tuple[str, str], str]:
@@ -113,13 +115,16 @@ SPACE = parse("SPACE", table.SPACE)
 SIGHT = parse("SIGHT", table.SIGHT)
 RIGHTS = parse("RIGHTS", table.RIGHTS)
 REPLAY = parse("REPLAY", table.REPLAY)
-TABLES = (SPACE, SIGHT, RIGHTS, REPLAY)
+ENTRANCE = parse("ENTRANCE", table.ENTRANCE)
+TABLES = (SPACE, SIGHT, RIGHTS, REPLAY, ENTRANCE)
 MOVES = parse_grid(table.MOVES)
 APPEARS = parse_grid(table.APPEARS)
 
 
 def expected(cell: Cell) -> str:
     """Return what the tables say of *cell*."""
+    if cell.operation == "create":
+        return ENTRANCE.answer(cell)
     if cell.operation == "replay":
         space = SPACE.answer(cell)
         return REPLAY.answer(cell) if space == "open" else space
@@ -161,6 +166,8 @@ def status(cell: Cell) -> str:
 def deciding(cell: Cell) -> Iterable[tuple[str, Row]]:
     """Name the rows that have a say in *cell*, for a report."""
     named = [SIGHT, RIGHTS]
+    if cell.operation == "create":
+        named = [ENTRANCE]
     if cell.operation in {*table.LOOKUPS, "replay"}:
         named = [SPACE, *([REPLAY] if cell.operation == "replay" else named)]
     return [(t.name, t.row(cell)) for t in named]

@@ -8,18 +8,28 @@ from .rules import Cell, expected
 
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
 
+ABSENT = "mem_01ABSENTABSENTABSENTABSENT"
+ABSENT_PROJECT = "prj_01ABSENTABSENTABSENTABSENT"
+ABSENT_MANIFEST = "sel_01ABSENTABSENTABSENTABSENT"
+"""Ids of nothing on the stage."""
+
 DULL = {"missing", "unauthenticated", "unlisted"}
 """What most cells answer, for few reasons."""
 
-SHARES = {True: 12, False: 3}
+SHARES = {True: 15, False: 4}
 """One in so many, of the dull cells and of the others."""
+
+FEW = {"create"}
+"""Operations with so few cells that each is played."""
 
 
 def sampled(cells: Iterable[Cell], *, sparse: int = 1) -> list[Cell]:
     """Return the cells to play; *sparse* times fewer than usual, and all in a long run."""
-    if LONG:
-        return [cell for cell in cells if chosen(cell, sparse)]
-    return [cell for cell in cells if chosen(cell, SHARES[expected(cell) in DULL] * sparse)]
+    return [cell for cell in cells if chosen(cell, _share(cell) * sparse)]
+
+
+def _share(cell: Cell) -> int:
+    return 1 if LONG or cell.operation in FEW else SHARES[expected(cell) in DULL]
 
 
 def chosen(cell: Cell, one_in: int) -> bool:

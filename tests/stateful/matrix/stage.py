@@ -4,15 +4,16 @@ Every state is brought about by the operations that bring it about, each by some
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from random import Random
 
+from codeflow_memory.adapters.secrets import parse_token
 from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.memory import Memory
 from codeflow_memory.domain.times import SECOND
-from codeflow_memory.services import principals, tokens
+from codeflow_memory.services import grants, principals, tokens
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage.home import Home
 
@@ -51,6 +52,7 @@ class Script:
         project: The id of the project that the entries are in.
         tokens: Bearer tokens by caller, relation and kind of writer; none for nobody.
         entries: By collection, state and kind of writer.
+        places: Ids of what administration is asked about.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class Script:
     project: str
     tokens: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
     entries: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
     def cells(self) -> Iterator[Cell]:
         """Give every cell that can be brought about, those of one operation after another."""
@@ -65,6 +68,8 @@ class Script:
             for (caller, relation, writer), place in product(self.tokens, self.entries):
                 collection, state, of = place
                 apart = operation == "replay" and state not in REACHED
+                # A new entry comes into no state that it chooses: one cell for each collection.
+                apart |= operation == "create" and state != "accepted"
                 if of == writer and not apart:
                     yield Cell(operation, caller, relation, collection, state, writer)
 
@@ -98,10 +103,10 @@ class Building:
         self._make_tokens()
         self._make_strangers()
         self._make_entries()
+        self._name_places()
         self.world.clock.at += 10 * SECOND
         self.tenants.close()
-        made = self.script
-        return Script(made.folder, self.world.clock.at, made.project, made.tokens, made.entries)
+        return replace(self.script, at=self.world.clock.at)
 
     def _make_people(self) -> None:
         world, where = self.world, self.project.repository_id
@@ -144,7 +149,9 @@ class Building:
         given = {r: self.world.token(name, Role(r), repo=repo).text for r in PEOPLE}
         project = self.other if relation == "elsewhere" else self.project
         for caller, role in RUNS.items():
-            given[caller] = self.world.run(self.world.sign_in(given[role]), project).text
+            started = self.world.run(self.world.sign_in(given[role]), project)
+            given[caller] = started.text
+            self.script.places[f"{caller} of {name}"] = started.run.run_id
         return given
 
     def _of_agent(self, name: str, repo: str | None) -> dict[str, str | None]:
@@ -165,6 +172,25 @@ class Building:
             "foreign": birch.token("ann", Role.OWNER).text,
         }
         self._keep("outside", ["person"], given)
+
+    def _name_places(self) -> None:
+        world, script = self.world, self.script
+        colleague = self._signed["cal", "contributor"].principal_id
+        held = grants.page(world.store, world.owner, principal="cal", after=None, limit=1)
+        token = parse_token(script.tokens["reviewer", "colleague", "person"])
+        script.places.update(
+            shop=self.project.repository_id,
+            other=self.other.repository_id,
+            project=self.project.project_id,
+            docs=self.docs.project_id,
+            team=self.team,
+            empty_team=world.team("blue"),
+            colleague=colleague,
+            member=self._signed["ann", "contributor"].principal_id,
+            grant=held.items[0].grant_id,
+            token=token.token_id,
+            run=script.places["run of cal"],
+        )
 
     # The entries.
 

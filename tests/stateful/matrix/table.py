@@ -4,13 +4,14 @@ A caller asks for an operation on an entry. Four questions are asked in the orde
 first that refuses decides. Of the rows that fit a cell the most specific one decides: the one whose
 cells all other fitting rows have too. `*` is everything, a name of `GROUPS` what it stands for.
 
-=========  =====================================================================================
+=========  ====================================================================================
 `SPACE`    may the caller ask anything of the project? only for what names one: lists, searches
 `SIGHT`    is the entry there for the caller?
 `RIGHTS`   may the caller do this to it?
 `MOVES`    what does it do in that state? (`APPEARS` for lookups: is an entry in that state shown?)
+`ENTRANCE` may the caller write a new entry there, and what does it become?
 `REPLAY`   what does the replay of a manifest answer which gave the entry to its author?
-=========  =====================================================================================
+=========  ====================================================================================
 
 Callers: a person's token with a role; `run`, that of a contributor's run, `run-of-owner`, of an
 owner's, `run-astray`, of one in another project; `agent` and `owner-agent`, tokens of agent
@@ -61,7 +62,7 @@ READS = ["get", "revisions", "revision", "diff"]
 LOOKUPS = ["list", "search", "select", "graph", "export", "export-md", "verify"]
 DECISIONS = ["approve", "reject", "supersede", "outdate", "archive", "restore", "return"]
 CHANGES = [*DECISIONS, "update", "delete", "publish", "feedback"]
-OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES]
+OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES, "create"]
 
 GROUPS = {
     "strangers": "nobody revoked expired",
@@ -69,6 +70,7 @@ GROUPS = {
     "agent-run",
     "writers": "contributor reviewer maintainer owner run run-of-owner agent owner-agent agent-run",
     "people": "contributor reviewer maintainer owner",
+    "persons": "contributor reviewer maintainer owner run run-of-owner",
     "judges": "reviewer maintainer owner",
     "reviewing": "reviewer maintainer owner run-of-owner owner-agent",
     "deleters": "maintainer owner owner-agent",
@@ -174,3 +176,18 @@ reviewing | others   | project    | deleted | redacted | 01 §9
 reviewing | teammate | team       | *       | shown    | 01 §9.5
 reviewing | teammate | team       | deleted | redacted | 01 §9
 """
+
+ENTRANCE = """
+caller            | relation          | collection   | answer          | source
+*                 | *                 | *            | missing         | 01 §3: out of reach
+strangers         | *                 | *            | unauthenticated | 01 §1: only through a token
+run-astray        | *                 | *            | forbidden       | 01 §3: the run token
+reader            | within            | *            | forbidden       | 01 §3, rows 2, 3
+writers           | within            | project      | proposed        | 01 §3, row 3
+persons           | within            | private      | accepted        | 01 §3, row 2; 03 §1.7
+persons           | members           | team         | accepted        | 01 §3, row 2; 03 §1.7
+persons           | colleague sponsor | team         | invalid         | 01 §3, row 2: of a team
+agent owner-agent | within            | private team | invalid         | 01 §2: run_id is required
+agent-run         | author            | private team | accepted        | 01 §3, row 2; 03 §1.4
+"""
+"""The team is that of the stage; a run is not told apart from the person that it acts for."""
