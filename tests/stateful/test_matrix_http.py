@@ -3,6 +3,8 @@
 What a caller may not see is answered as what is not there, byte for byte.
 """
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -12,10 +14,11 @@ from codeflow_memory.services import access as accesses
 from .matrix import administration, rules, wire
 from .matrix.administration import ADMINISTRATION, Act
 from .matrix.rules import Cell, expected
-from .matrix.sampling import ABSENT, ABSENT_MANIFEST, ABSENT_PROJECT, sampled
+from .matrix.sampling import ABSENT, ABSENT_MANIFEST, ABSENT_PROJECT, LONG, sampled
 from .matrix.wire import SPOKEN
 
 FEWEST_SPOKEN = 600
+SECONDS = 60
 OUT = administration.GROUPS["out"].split()
 
 
@@ -105,3 +108,42 @@ def test_a_product_that_asks_for_no_role_is_found_through_http(script, stage, cl
         c for c, a in answers.items() if a != ADMINISTRATION.answer(Act("principal.create", c))
     }
     assert {"reader", "maintainer", "repo-owner", "elsewhere", "operator"} <= wrong
+
+
+# Commands that have no route: the record of changes, and the tenants of the home.
+
+COMMANDS = {
+    "audit verify": (("audit", "verify"), {"owner", "owner-agent", "foreign"}),
+    "tenant list": (("tenant", "list"), {"owner", "owner-agent"}),
+    "tenant create": (("tenant", "create", "--dry-run", "maple"), {"owner", "owner-agent"}),
+}
+"""01 §3, row 6: owner; the record is the caller's own tenant's, tenants are for one of `local`."""
+
+ASKED = ["owner", "maintainer", "operator", "repo-owner", "foreign", "revoked"]
+"""Who is asked where not all of them are: each is a process."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_of_administration_are_the_owners(script, stage, name):
+    command, allowed = COMMANDS[name]
+    everybody = sorted(administration.TOKENS.keys() - {"nobody", "expired"})
+    stage.tenants.close()
+
+    for caller in everybody if LONG else ASKED:
+        token = script.tokens[administration.TOKENS[caller]]
+        done = subprocess.run(  # noqa: S603 - this program, no shell
+            [sys.executable, "-I", "-m", "codeflow_memory", *command],
+            env={"CODEFLOW_HOME": str(stage.folder), "CODEFLOW_TOKEN": token},
+            cwd=stage.folder.parent,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+        assert done.returncode == (0 if caller in allowed else 3), (caller, done.stderr)
+        if caller not in allowed:
+            code = "unauthenticated" if caller == "revoked" else "forbidden"
+            assert done.stderr.rstrip().endswith(f"[{code}]"), done.stderr
+            assert done.stdout == ""
+    assert stage.tenants.slugs() == ["local", "birch"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from . import table
 
@@ -121,6 +122,7 @@ MOVES = parse_grid(table.MOVES)
 APPEARS = parse_grid(table.APPEARS)
 
 
+@cache
 def expected(cell: Cell) -> str:
     """Return what the tables say of *cell*."""
     if cell.operation == "create":
