@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from types import FunctionType, ModuleType
 from zlib import crc32
@@ -23,16 +24,16 @@ from zlib import crc32
 from . import rules, table
 from .playing import Stage
 from .rules import Cell
-from .sampling import DULL, chosen
 from .stage import Script
 
 PACKAGE = "codeflow_memory"
 SECONDS = 120
+EVERYWHERE = ["get", "list", "search", "replay", "verify", "update", "delete", "approve", "create"]
 RULES: dict[str, set[str]] = {
     "domain.access": {"rank", "may", "decides", "sees"},
     "domain.lifecycle": {"allows", "move", "MOVES", "_STARTS"},
     "services.access": {
-        "authenticate", "refresh", "of_principal", "_access", "narrowed", "require", "reach",
+        "authenticate", "of_principal", "_access", "narrowed", "require", "reach",
         "reach_everywhere", "_audiences", "_reach", "get_project",
     },
     "services.deletion": {"erase", "_may_delete"},
@@ -43,7 +44,10 @@ RULES: dict[str, set[str]] = {
     "services.review": {"_may_decide", "_may_decide_private", "_OWNERS_OWN"},
     "services.views": {"seen", "expect", "_is_open"},
 }  # fmt: skip
-"""What decides who may do what: modules, and the functions and tables in them."""
+"""What decides who may do what: modules, and the functions and tables in them.
+
+`refresh` of `services.access` is none of them: between signing in and acting nothing changes here.
+"""
 
 ASKING = {"create", "erase", "propose", "revise_stored"}
 """Of these only the questions are left away, one at a time: the rest of them decides nothing."""
@@ -51,21 +55,20 @@ ASKING = {"create", "erase", "propose", "revise_stored"}
 _QUESTIONS = ("_may", "require")
 
 ASKED = {
-    "domain.lifecycle": {*table.DECISIONS, "delete"},
-    "services.deletion": {"delete"},
-    "services.listing": {"list", "graph"},
-    "services.memories": {"update", "create"},
-    "services.publication": {"publish"},
-    "services.replay": {"replay"},
-    "services.review": set(table.DECISIONS),
-    "services.views": {*table.READS, "stale", "update"},
+    "domain.access": EVERYWHERE,
+    "domain.lifecycle": [*table.DECISIONS, "delete"],
+    "services.access": EVERYWHERE,
+    "services.deletion": ["delete"],
+    "services.listing": ["list", "graph"],
+    "services.memories": ["update", "create"],
+    "services.publication": ["publish"],
+    "services.replay": ["replay"],
+    "services.review": table.DECISIONS,
+    "services.views": [*table.READS, "stale", "update"],
 }
-"""The operations that come through a module; through the others all of them do."""
+"""The operations that come through a module, and so the cells that may notice a change of it."""
 
-ONE_IN = {True: {True: 30, False: 1}, False: {True: 60, False: 5}}
-"""Of the cells that a mutant is shown: where few operations are asked or all, dull ones or not."""
-
-MOST = 1_500
+MOST = 2_000
 """Cells that one mutant is shown."""
 
 _NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -254,16 +257,14 @@ def _function(attribute: object) -> FunctionType:
 
 
 def shown(script: Script, module: str) -> list[Cell]:
-    """List the cells that may notice a change of *module*, mixed, so that few of them ask much."""
-    few, all_of_them = ASKED.get(module), set(table.OPERATIONS)
-    shares = ONE_IN[few is not None]
-    kept = [
-        cell
-        for cell in script.cells()
-        if cell.operation in (few or all_of_them)
-        and chosen(cell, shares[rules.expected(cell) in DULL])
-    ]
-    return sorted(kept, key=lambda cell: crc32(f"mixed {cell}".encode()))[:MOST]
+    """List the cells that a mutant of *module* is shown: one of each sort first, then another."""
+    sorts: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in sorted(script.cells(), key=lambda cell: crc32(str(cell).encode())):
+        if cell.operation in ASKED[module]:
+            sort = (cell.operation, cell.caller, cell.relation, cell.collection)
+            sorts.setdefault((*sort, rules.expected(cell)), []).append(cell)
+    turns = zip_longest(*sorted(sorts.values(), key=lambda cells: crc32(str(cells[0]).encode())))
+    return [cell for turn in turns for cell in turn if cell is not None][:MOST]
 
 
 def noticed(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | None:

@@ -1,7 +1,7 @@
 """Reading the tables, and what they say of one cell."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from . import table
@@ -13,7 +13,12 @@ AXES = {
     "collection": table.COLLECTIONS,
     "state": table.STATES,
 }
-_STANDS_FOR = {"returned": "proposed", "withdrawn": "deleted", "lapsed": "outdated"}
+_STANDS_FOR = {
+    "secret": "proposed",
+    "returned": "proposed",
+    "withdrawn": "deleted",
+    "lapsed": "outdated",
+}
 """What a move depends on is the status, not how an entry came to it."""
 
 
@@ -60,8 +65,20 @@ class Table:
 
     name: str
     rows: tuple[Row, ...]
+    known: dict[tuple[str, ...], Row] = field(default_factory=dict)
 
     def row(self, cell: Cell) -> Row:
+        """Return the row that decides *cell*.
+
+        Raises:
+            UndecidedError: None does, or several.
+        """
+        key = tuple(getattr(cell, axis) for axis in self.rows[0].where)
+        if key not in self.known:
+            self.known[key] = self._decided(cell)
+        return self.known[key]
+
+    def _decided(self, cell: Cell) -> Row:
         fitting = [row for row in self.rows if row.fits(cell)]
         deciding = [r for r in fitting if all(r.within(other) for other in fitting)]
         if len(deciding) != 1:

@@ -9,11 +9,11 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from codeflow_memory.adapters.secrets import parse_token
+from codeflow_memory.adapters.secrets import format_token, parse_token
 from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.memory import Memory
 from codeflow_memory.domain.times import SECOND
-from codeflow_memory.services import grants, principals, tokens
+from codeflow_memory.services import grants, principals, runs, tokens
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage.home import Home
 
@@ -164,11 +164,17 @@ class Building:
         world = self.world
         revoked = world.token("ann", Role.OWNER)
         tokens.revoke(world.store, world.owner, revoked.token.token_id, NEW)
+        ended = world.run(self._signed["ann", "contributor"], self.project)
+        runs.end(world.store, self._signed["ann", "contributor"], ended.run.run_id, NEW)
+        known = parse_token(self.script.tokens["owner", "author", "person"])
         birch = World(self.tenants, world.clock, tenant="birch")
         given = {
             "nobody": None,
             "revoked": revoked.text,
             "expired": world.token("ann", Role.OWNER, ttl_seconds=1).text,
+            "ended": ended.text,
+            "unknown": format_token(replace(known, token_id="x" * len(known.token_id))),
+            "forged": format_token(replace(known, secret="x" * len(known.secret))),
             "foreign": birch.token("ann", Role.OWNER).text,
         }
         self._keep("outside", ["person"], given)
@@ -210,7 +216,9 @@ class Building:
         self, collection: str, state: str, writer: str, word: str
     ) -> tuple[Memory, str | None]:
         if state not in REACHED:
-            memory = self._proposed(collection, writer, word)
+            if state == "secret":
+                return self._write(collection, writer, word, sensitivity="secret"), None
+            memory = self._write(collection, writer, word, background=True)
             return self._moved(collection, state, writer, memory), None
         memory = self._accepted(collection, writer, word)
         author = self._author(writer)
@@ -255,9 +263,6 @@ class Building:
         if collection == "project":
             return self.world.decide(self._signed["max", "maintainer"], memory, "approve")
         return memory
-
-    def _proposed(self, collection: str, writer: str, word: str) -> Memory:
-        return self._write(collection, writer, word, background=True)
 
     def _write(
         self, collection: str, writer: str, word: str, *, background: bool = False, **more

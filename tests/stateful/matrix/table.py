@@ -15,14 +15,16 @@ cells all other fitting rows have too. `*` is everything, a name of `GROUPS` wha
 
 Callers: a person's token with a role; `run`, that of a contributor's run, `run-of-owner`, of an
 owner's, `run-astray`, of one in another project; `agent` and `owner-agent`, tokens of agent
-principals, `agent-run` a run of one; then who is nobody here.
+principals, `agent-run` a run of one; then who is nobody here: without a token, with one that was
+revoked, is past its time or of a run that has ended, with an id or a secret that was never given,
+and with another tenant's.
 
 Relations: the entry's author, who owns it; `teammate`, in the team that a team entry is of;
 `colleague`, with a role in the repository; `sponsor`, who made the agent that wrote the entry;
 `elsewhere`, with a role in another repository alone; `outside`, with none in this tenant.
 
 States: those of 01 §4; `returned` is proposed again after it was accepted, `withdrawn` was deleted
-while it was proposed, `lapsed` outdated while it was proposed.
+while it was proposed, `lapsed` outdated while it was proposed; `secret` is proposed with that mark.
 """
 
 CALLERS = [
@@ -41,6 +43,9 @@ CALLERS = [
     "nobody",
     "revoked",
     "expired",
+    "ended",
+    "unknown",
+    "forged",
     "foreign",
 ]
 RELATIONS = ["author", "teammate", "colleague", "sponsor", "elsewhere", "outside"]
@@ -56,6 +61,7 @@ STATES = [
     "returned",
     "withdrawn",
     "lapsed",
+    "secret",
 ]
 
 READS = ["get", "revisions", "revision", "diff"]
@@ -65,7 +71,7 @@ CHANGES = [*DECISIONS, "update", "delete", "publish", "feedback"]
 OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES, "create"]
 
 GROUPS = {
-    "strangers": "nobody revoked expired",
+    "strangers": "nobody revoked expired ended unknown forged",
     "seers": "reader contributor reviewer maintainer owner run run-of-owner agent owner-agent "
     "agent-run",
     "writers": "contributor reviewer maintainer owner run run-of-owner agent owner-agent agent-run",
@@ -78,8 +84,9 @@ GROUPS = {
     "within": "author teammate colleague sponsor",
     "others": "teammate colleague sponsor",
     "members": "author teammate",
-    "held": "proposed rejected returned withdrawn",
+    "held": "proposed rejected returned withdrawn secret",
     "open": "proposed returned",
+    "pending": "proposed returned secret",
     "reads": " ".join(READS),
     "lookups": " ".join(LOOKUPS),
     "decisions": " ".join(DECISIONS),
@@ -94,43 +101,46 @@ run-astray | *        | forbidden       | 01 §3: a body that contradicts the ru
 """
 
 SIGHT = """
-caller    | relation | collection | state | answer          | source
-*         | *        | *          | *     | missing         | 01 §3: out of reach is like absent
-strangers | *        | *          | *     | unauthenticated | 01 §1: only through a token
-seers     | within   | project    | *     | there           | 01 §3, row 1
-reader    | within   | project    | held  | missing         | 01 §3: a reader sees no proposed
-seers     | members  | team       | *     | there           | 01 §2: scope team:<id>
-seers     | author   | private    | *     | there           | 01 §2: owner, the only reader
-seers     | sponsor  | private    | open  | there           | 01 §3: decided by its sponsor
+caller    | relation | collection | state  | answer          | source
+*         | *        | *          | *      | missing         | 01 §3: out of reach is like absent
+strangers | *        | *          | *      | unauthenticated | 01 §1: only through a token
+seers     | within   | project    | *      | there           | 01 §3, row 1
+reader    | within   | project    | held   | missing         | 01 §3: a reader sees no proposed
+seers     | members  | team       | *      | there           | 01 §2: scope team:<id>
+seers     | author   | private    | *      | there           | 01 §2: owner, the only reader
+seers     | sponsor  | private    | open   | there           | 01 §3: decided by its sponsor
+writers   | others   | project    | secret | missing         | 08 §5: its owner alone
+seers     | teammate | team       | secret | missing         | 08 §5: its owner alone
 """
 
 RIGHTS = """
-operation       | caller   | relation | collection   | state  | answer    | source
-*               | *        | *        | *            | *      | forbidden | 01 §3: least roles
-reads stale     | *        | *        | *            | *      | may       | 01 §3, row 1; 01 §5.3
-feedback        | *        | *        | *            | *      | may       | 01 §3, row 1
-lookups         | *        | *        | *            | *      | may       | 01 §3, row 1
-verify          | *        | *        | *            | *      | forbidden | 01 §10; a write of 01 §3
-verify          | writers  | *        | *            | *      | may       | 01 §10; a write of 01 §3
-update          | writers  | author   | *            | *      | may       | 01 §3, rows 2, 3
-update          | writers  | teammate | team         | *      | may       | 01 §3, row 2
-update          | judges   | others   | project      | *      | may       | 01 §3: review (silent)
-delete          | writers  | author   | *            | *      | may       | 01 §3, rows 2, 3
-delete          | deleters | others   | project      | *      | may       | 01 §3, row 5
-delete          | deleters | teammate | team         | *      | may       | 01 §3, row 5
-decisions       | judges   | within   | project      | *      | may       | 01 §3, row 4
-decisions       | judges   | author   | project      | open   | forbidden | 01 §3: not one's own
-decisions       | people   | members  | team         | *      | may       | 01 §3: of that team
-decisions       | people   | author   | team         | open   | forbidden | 01 §3: not its author
-restore         | judges   | author   | project      | lapsed | forbidden | 01 §3: never decided
-restore         | people   | author   | team         | lapsed | forbidden | 01 §3: never decided
-decisions       | people   | author   | private      | *      | may       | 01 §3: its owner alone
-outdate archive | machines | author   | private      | *      | may       | 01 §3: owners may
-decisions       | people   | sponsor  | private      | *      | may       | 01 §3: by its sponsor
-supersede       | people   | sponsor  | private      | *      | invalid   | 01 §3: sees no heir
-publish         | writers  | author   | private team | *      | may       | 01 §6; 01 §3, row 3
-publish         | writers  | teammate | team         | *      | may       | 01 §6; 01 §3, row 3
-publish         | writers  | within   | project      | *      | may       | 01 §6
+operation       | caller   | relation | collection   | state   | answer    | source
+*               | *        | *        | *            | *       | forbidden | 01 §3: least roles
+reads stale     | *        | *        | *            | *       | may       | 01 §3, row 1; 01 §5.3
+feedback        | *        | *        | *            | *       | may       | 01 §3, row 1
+lookups         | *        | *        | *            | *       | may       | 01 §3, row 1
+verify          | *        | *        | *            | *       | forbidden | 01 §10; it writes
+verify          | writers  | *        | *            | *       | may       | 01 §10; it writes
+update          | writers  | author   | *            | *       | may       | 01 §3, rows 2, 3
+update          | writers  | teammate | team         | *       | may       | 01 §3, row 2
+update          | judges   | others   | project      | *       | may       | 01 §3: review (silent)
+delete          | writers  | author   | *            | *       | may       | 01 §3, rows 2, 3
+delete          | deleters | others   | project      | *       | may       | 01 §3, row 5
+delete          | deleters | teammate | team         | *       | may       | 01 §3, row 5
+decisions       | judges   | within   | project      | *       | may       | 01 §3, row 4
+decisions       | judges   | author   | project      | pending | forbidden | 01 §3: not one's own
+decisions       | people   | members  | team         | *       | may       | 01 §3: of that team
+decisions       | people   | author   | team         | pending | forbidden | 01 §3: not its author
+restore         | judges   | author   | project      | lapsed  | forbidden | 01 §3: never decided
+restore         | people   | author   | team         | lapsed  | forbidden | 01 §3: never decided
+decisions       | people   | author   | private      | *       | may       | 01 §3: its owner alone
+approve         | people   | author   | private      | secret  | forbidden | 08 §5: never accepted
+outdate archive | machines | author   | private      | *       | may       | 01 §3: owners may
+decisions       | people   | sponsor  | private      | *       | may       | 01 §3: by its sponsor
+supersede       | people   | sponsor  | private      | *       | invalid   | 01 §3: sees no heir
+publish         | writers  | author   | private team | *       | may       | 01 §6; 01 §3, row 3
+publish         | writers  | teammate | team         | *       | may       | 01 §6; 01 §3, row 3
+publish         | writers  | within   | project      | *       | may       | 01 §6
 """
 
 MOVES = """
