@@ -10,13 +10,14 @@ from itertools import product
 
 import pytest
 
-from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.access import RANK, Access, Reach, Role
 from codeflow_memory.domain.memory import Memory
-from codeflow_memory.services import deletion, review
+from codeflow_memory.services import deletion, review, runs
 from codeflow_memory.services import memories as memory_services
+from codeflow_memory.services.runs import NewRun
 
 from .matrix import rules, table
-from .matrix.acting import BATCHED
+from .matrix.acting import BATCHED, NEW, sign_in
 from .matrix.playing import Stage
 from .matrix.rules import Cell, UndecidedError, expected
 from .matrix.sampling import ABSENT, ABSENT_MANIFEST, sampled
@@ -131,6 +132,29 @@ def anonymous(text: str, entry) -> str:
     for known in (entry.memory_id, entry.manifest):
         text = text if known is None else text.replace(known, "ID")
     return text
+
+
+def test_a_run_may_never_do_more_than_who_started_it(script, stage):
+    started = 0
+    for key, token in script.tokens.items():
+        if key[0] not in {*table.GROUPS["seers"].split()} - {"run", "run-of-owner", "agent-run"}:
+            continue
+        store, maker = sign_in(stage, token)
+        if key[1] == "elsewhere":
+            continue
+        text = runs.start(store, maker, NewRun("codex", project=script.project), NEW).text
+        _, run = sign_in(stage, text)
+        shop, other = script.places["shop"], script.places["other"]
+        started += 1
+
+        assert run.rank(shop) == min(maker.rank(shop), RANK[Role.REVIEWER]), key
+        assert (run.rank(None), run.rank(other)) == (-1, -1), key
+        assert not run.decides, key
+        assert not run.operates, key
+        assert run.teams == maker.teams, key
+    stage.put_back()
+
+    assert started > 20
 
 
 # Controls: a product with one check less must not pass.

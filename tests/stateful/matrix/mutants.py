@@ -33,8 +33,8 @@ RULES: dict[str, set[str]] = {
     "domain.access": {"rank", "may", "decides", "sees"},
     "domain.lifecycle": {"allows", "move", "MOVES", "_STARTS"},
     "services.access": {
-        "authenticate", "of_principal", "_access", "narrowed", "require", "reach",
-        "reach_everywhere", "_audiences", "_reach", "get_project",
+        "authenticate", "require", "reach", "reach_everywhere", "_audiences", "_reach",
+        "get_project",
     },
     "services.deletion": {"erase", "_may_delete"},
     "services.listing": {"visible"},
@@ -46,7 +46,9 @@ RULES: dict[str, set[str]] = {
 }  # fmt: skip
 """What decides who may do what: modules, and the functions and tables in them.
 
-`refresh` of `services.access` is none of them: between signing in and acting nothing changes here.
+What a token is worth after its principal lost or gained roles, `_access` and `narrowed` of
+`services.access`, has properties of its own in the tests of tokens: on the stage nothing changes
+between the making of a token and its use.
 """
 
 ASKING = {"create", "erase", "propose", "revise_stored"}
