@@ -23,6 +23,7 @@ from .matrix.rules import Cell, UndecidedError, expected
 from .matrix.sampling import ABSENT, ABSENT_MANIFEST, sampled
 
 FEWEST = 5_000
+WITHOUT_AN_ID = {*table.LOOKUPS, *table.CREATIONS}
 COSTLY = {"export", "select", "verify"}
 """They read or write a whole project for each cell."""
 
@@ -115,7 +116,7 @@ def test_what_is_out_of_sight_is_refused_in_the_words_of_what_is_absent(script, 
     cells = [
         cell
         for cell in sampled(script.cells(), sparse=3)
-        if expected(cell) == "missing" and cell.operation not in {*table.LOOKUPS, "create"}
+        if expected(cell) == "missing" and cell.operation not in WITHOUT_AN_ID
     ]
 
     assert len(cells) > 100

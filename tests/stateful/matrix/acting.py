@@ -63,6 +63,7 @@ class Scene:
     access: Access
     project: str
     team: str
+    run: str | None
     status: str
     entry: Entry
 
@@ -222,6 +223,8 @@ def _create(scene: Scene, cell: Cell) -> str:
     fields = {"collection": cell.collection, "kind": "guidance", **NEW_TEXT}
     if cell.collection == "team":
         fields["team_id"] = scene.team
+    if scene.run is not None:
+        fields["run_id"] = scene.run
     candidate = parse_candidate(fields)
     made = memories.create(scene.store, scene.access, scene.project, None, candidate, NEW)
     return "duplicate" if made.duplicate else str(made.memory.status)
@@ -264,6 +267,6 @@ _PARTS: dict[str, Callable[[Scene, Cell], str]] = {
     "delete": _delete,
     "publish": _publish,
     "feedback": _feedback,
-    "create": _create,
+    **dict.fromkeys(["create", *table.BOUND_TO], _create),
     **dict.fromkeys(table.DECISIONS, _decide),
 }

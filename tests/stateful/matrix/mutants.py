@@ -62,7 +62,7 @@ ASKED = {
     "services.access": EVERYWHERE,
     "services.deletion": ["delete"],
     "services.listing": ["list", "graph"],
-    "services.memories": ["update", "create"],
+    "services.memories": ["update", *table.CREATIONS],
     "services.publication": ["publish"],
     "services.replay": ["replay"],
     "services.review": table.DECISIONS,

@@ -80,7 +80,15 @@ class Stage:
             store, access = sign_in(self, self.script.token(cell))
             status = rules.status(cell)
             places = self.script.places
-            scene = Scene(store, access, places["project"], places["team"], status, entry)
+            scene = Scene(
+                store,
+                access,
+                places["project"],
+                places["team"],
+                places.get(cell.operation),
+                status,
+                entry,
+            )
             return Told((batched if in_batch else act)(scene, cell))
         except CodeflowError as error:
             return Told(word(error), error)

@@ -134,7 +134,8 @@ SIGHT = parse("SIGHT", table.SIGHT)
 RIGHTS = parse("RIGHTS", table.RIGHTS)
 REPLAY = parse("REPLAY", table.REPLAY)
 ENTRANCE = parse("ENTRANCE", table.ENTRANCE)
-TABLES = (SPACE, SIGHT, RIGHTS, REPLAY, ENTRANCE)
+BOUND = parse("BOUND", table.BOUND)
+TABLES = (SPACE, SIGHT, RIGHTS, REPLAY, ENTRANCE, BOUND)
 MOVES = parse_grid(table.MOVES)
 APPEARS = parse_grid(table.APPEARS)
 
@@ -142,8 +143,8 @@ APPEARS = parse_grid(table.APPEARS)
 @cache
 def expected(cell: Cell) -> str:
     """Return what the tables say of *cell*."""
-    if cell.operation == "create":
-        return ENTRANCE.answer(cell)
+    if cell.operation in table.CREATIONS:
+        return (ENTRANCE if cell.operation == "create" else BOUND).answer(cell)
     if cell.operation == "replay":
         space = SPACE.answer(cell)
         return REPLAY.answer(cell) if space == "open" else space
@@ -187,6 +188,8 @@ def deciding(cell: Cell) -> Iterable[tuple[str, Row]]:
     named = [SIGHT, RIGHTS]
     if cell.operation == "create":
         named = [ENTRANCE]
+    if cell.operation in table.BOUND_TO:
+        named = [BOUND]
     if cell.operation in {*table.LOOKUPS, "replay"}:
         named = [SPACE, *([REPLAY] if cell.operation == "replay" else named)]
     return [(t.name, t.row(cell)) for t in named]

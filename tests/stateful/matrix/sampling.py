@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from zlib import crc32
 
 from .rules import Cell, deciding, expected
+from .table import CREATIONS
 
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
 
@@ -20,7 +21,7 @@ FAR = {"elsewhere", "outside"}
 SHARES = {"far": 40, "quiet": 12, "telling": 4}
 """One in so many, of the cells of each sort."""
 
-FEW = {"create"}
+FEW = set(CREATIONS)
 """Operations with so few cells that each is played."""
 
 

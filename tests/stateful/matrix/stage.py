@@ -69,7 +69,8 @@ class Script:
                 collection, state, of = place
                 apart = operation == "replay" and state not in REACHED
                 # A new entry comes into no state that it chooses: one cell for each collection.
-                apart |= operation == "create" and state != "accepted"
+                apart |= operation.startswith("create") and state != "accepted"
+                apart |= operation in table.BOUND_TO and collection != "private"
                 if of == writer and not apart:
                     yield Cell(operation, caller, relation, collection, state, writer)
 
@@ -134,6 +135,7 @@ class Building:
             if relation == "author":
                 run = self.world.run(self.world.sign_in(given["contributor"]), self.docs)
                 given["run-astray"] = run.text
+                self.script.places["create-in-docs"] = run.run.run_id
             if relation in AGENT_WHO and relation != "author":
                 given |= self._of_agent(AGENT_WHO[relation], repo)
             self._keep(relation, writers, given)
@@ -166,6 +168,7 @@ class Building:
         tokens.revoke(world.store, world.owner, revoked.token.token_id, NEW)
         ended = world.run(self._signed["ann", "contributor"], self.project)
         runs.end(world.store, self._signed["ann", "contributor"], ended.run.run_id, NEW)
+        self.script.places["create-in-ended"] = ended.run.run_id
         known = parse_token(self.script.tokens["owner", "author", "person"])
         birch = World(self.tenants, world.clock, tenant="birch")
         given = {
@@ -197,6 +200,7 @@ class Building:
             token=token.token_id,
             run=script.places["run of cal"],
         )
+        script.places["create-in-run"] = script.places["run of cal"]
 
     # The entries.
 

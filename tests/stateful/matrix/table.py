@@ -10,6 +10,7 @@ cells all other fitting rows have too. `*` is everything, a name of `GROUPS` wha
 `RIGHTS`   may the caller do this to it?
 `MOVES`    what does it do in that state? (`APPEARS` for lookups: is an entry in that state shown?)
 `ENTRANCE` may the caller write a new entry there, and what does it become?
+`BOUND`    may the caller say that the entry is of a certain run?
 `REPLAY`   what does the replay of a manifest answer which gave the entry to its author?
 =========  ====================================================================================
 
@@ -67,14 +68,17 @@ STATES = [
 READS = ["get", "revisions", "revision", "diff"]
 LOOKUPS = ["list", "search", "select", "graph", "export", "export-md", "verify"]
 DECISIONS = ["approve", "reject", "supersede", "outdate", "archive", "restore", "return"]
+BOUND_TO = ["create-in-run", "create-in-docs", "create-in-ended"]
+CREATIONS = ["create", *BOUND_TO]
 CHANGES = [*DECISIONS, "update", "delete", "publish", "feedback"]
-OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES, "create"]
+OPERATIONS = [*READS, *LOOKUPS, "replay", "stale", *CHANGES, *CREATIONS]
 
 GROUPS = {
     "strangers": "nobody revoked expired ended unknown forged",
     "seers": "reader contributor reviewer maintainer owner run run-of-owner agent owner-agent "
     "agent-run",
     "writers": "contributor reviewer maintainer owner run run-of-owner agent owner-agent agent-run",
+    "bound": "run run-of-owner agent-run",
     "people": "contributor reviewer maintainer owner",
     "persons": "contributor reviewer maintainer owner run run-of-owner",
     "judges": "reviewer maintainer owner",
@@ -201,3 +205,17 @@ agent owner-agent | within            | private team | invalid         | 01 §2:
 agent-run         | author            | private team | accepted        | 01 §3, row 2; 03 §1.4
 """
 """The team is that of the stage; a run is not told apart from the person that it acts for."""
+
+BOUND = """
+operation     | caller     | relation  | answer          | source
+*             | *          | *         | missing         | 01 §3: out of reach is like absent
+*             | strangers  | *         | unauthenticated | 01 §1: only through a token
+*             | run-astray | *         | forbidden       | 01 §3: contradicts the run token
+*             | reader     | within    | forbidden       | 01 §3, row 2
+*             | writers    | within    | invalid         | 01 §2: the run that wrote it
+*             | bound      | within    | forbidden       | 01 §3: contradicts the run token
+create-in-run | people     | colleague | accepted        | 01 §2: a run of its own
+create-in-run | run        | colleague | accepted        | 01 §2: the run itself
+"""
+"""`create-in-run` names the colleague's run, `-docs` one of the author's in another project, and
+`-ended` one of the author's that has ended; each in a private entry."""

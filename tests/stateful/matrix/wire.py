@@ -94,9 +94,11 @@ class Client:
 def request(cell: Cell, entry: Entry, places: Mapping[str, str]) -> Asked:
     """Return what *cell* asks of the server."""
     operation, base = cell.operation, f"/api/projects/{places['project']}"
-    if operation == "create":
+    if operation.startswith("create"):
         draft = {"collection": cell.collection, "kind": "guidance", **NEW_TEXT}
         named = {"team_id": places["team"]} if cell.collection == "team" else {}
+        if operation in places:
+            named["run_id"] = places[operation]
         return Asked("POST", f"{base}/memories", draft | named)
     if operation in {*table.LOOKUPS, "replay"}:
         return _of_project(cell, entry, base)
@@ -160,7 +162,7 @@ def _changed(cell: Cell, entry: Entry, body: Any) -> str:
     operation = cell.operation
     if operation in {"get", "revision", "revisions", "diff"}:
         return "done"
-    if operation == "create":
+    if operation.startswith("create"):
         return str(body["status"])
     if operation == "feedback":
         return "done" if body["counted"] else "kept"
