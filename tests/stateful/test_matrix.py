@@ -116,7 +116,7 @@ def test_what_is_out_of_sight_is_refused_in_the_words_of_what_is_absent(script, 
     cells = [
         cell
         for cell in sampled(script.cells(), sparse=3)
-        if expected(cell) == "missing" and cell.operation not in WITHOUT_AN_ID
+        if rules.hidden(cell) and cell.operation not in WITHOUT_AN_ID
     ]
 
     assert len(cells) > 100

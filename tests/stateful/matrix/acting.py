@@ -138,6 +138,11 @@ def _revision(scene: Scene, _: Cell) -> str:
     return _moved_nowhere(scene.entry, found)
 
 
+def _first(scene: Scene, _: Cell) -> str:
+    found = memories.at_revision(scene.store, scene.access, scene.entry.memory_id, 1).memory
+    return "done" if 1 in {found.revision, scene.entry.revision} or not found.content else "astray"
+
+
 def _diff(scene: Scene, _: Cell) -> str:
     entry = scene.entry
     numbers = (entry.revision, entry.revision)
@@ -253,6 +258,7 @@ _PARTS: dict[str, Callable[[Scene, Cell], str]] = {
     "get": _get,
     "revisions": _revisions,
     "revision": _revision,
+    "first": _first,
     "diff": _diff,
     "list": _list,
     "search": _search,

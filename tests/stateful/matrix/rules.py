@@ -183,6 +183,12 @@ def status(cell: Cell) -> str:
     return _STANDS_FOR.get(cell.state, cell.state)
 
 
+def hidden(cell: Cell) -> bool:
+    """Tell whether what *cell* is about is not there for its caller; a revision alone may be."""
+    seen = cell.operation == "first" and SIGHT.answer(cell) == "there"
+    return expected(cell) == "missing" and not seen
+
+
 def deciding(cell: Cell) -> Iterable[tuple[str, Row]]:
     """Name the rows that have a say in *cell*, for a report."""
     named = [SIGHT, RIGHTS]

@@ -24,6 +24,8 @@ Relations: the entry's author, who owns it; `teammate`, in the team that a team 
 `colleague`, with a role in the repository; `sponsor`, who made the agent that wrote the entry;
 `elsewhere`, with a role in another repository alone; `outside`, with none in this tenant.
 
+`first` reads the first revision, which was proposed; `revision` the one that stands.
+
 States: those of 01 §4; `returned` is proposed again after it was accepted, `withdrawn` was deleted
 while it was proposed, `lapsed` outdated while it was proposed; `secret` is proposed with that mark.
 """
@@ -65,7 +67,7 @@ STATES = [
     "secret",
 ]
 
-READS = ["get", "revisions", "revision", "diff"]
+READS = ["get", "revisions", "revision", "first", "diff"]
 LOOKUPS = ["list", "search", "select", "graph", "export", "export-md", "verify"]
 DECISIONS = ["approve", "reject", "supersede", "outdate", "archive", "restore", "return"]
 BOUND_TO = ["create-in-run", "create-in-docs", "create-in-ended"]
@@ -121,6 +123,7 @@ RIGHTS = """
 operation       | caller   | relation | collection   | state   | answer    | source
 *               | *        | *        | *            | *       | forbidden | 01 §3: least roles
 reads stale     | *        | *        | *            | *       | may       | 01 §3, row 1; 01 §5.3
+first           | reader   | within   | project      | lapsed  | missing   | 01 §3: no proposed text
 feedback        | *        | *        | *            | *       | may       | 01 §3, row 1
 lookups         | *        | *        | *            | *       | may       | 01 §3, row 1
 verify          | *        | *        | *            | *       | forbidden | 01 §10; it writes
@@ -164,6 +167,7 @@ stale      conflict conflict conflict conflict conflict   conflict conflict 01 �
 get        done     done     done     done     done       done     done     01 §2, 01 §3
 revisions  done     done     done     done     done       done     done     01 §2
 revision   done     done     done     done     done       done     done     01 §2
+first      done     done     done     done     done       done     done     01 §2
 diff       done     done     done     done     done       done     done     01 §13
 """
 """`same`: there already, nothing changes. `publish` refuses a project entry in every state."""

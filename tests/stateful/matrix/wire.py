@@ -107,6 +107,7 @@ def request(cell: Cell, entry: Entry, places: Mapping[str, str]) -> Asked:
         "get": Asked("GET", path),
         "revisions": Asked("GET", f"{path}/revisions"),
         "revision": Asked("GET", f"{path}/revisions/{now}"),
+        "first": Asked("GET", f"{path}/revisions/1"),
         "diff": Asked("GET", f"{path}/diff?from={now}&to={now}"),
         "update": Asked("PATCH", path, CHANGED, now),
         "stale": Asked("PATCH", path, CHANGED, now + 7),
@@ -160,7 +161,7 @@ def _shown(cell: Cell, body: Any) -> set[str]:
 
 def _changed(cell: Cell, entry: Entry, body: Any) -> str:
     operation = cell.operation
-    if operation in {"get", "revision", "revisions", "diff"}:
+    if operation in set(table.READS):
         return "done"
     if operation.startswith("create"):
         return str(body["status"])
