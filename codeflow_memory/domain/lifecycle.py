@@ -67,6 +67,12 @@ _STARTS: Mapping[Action, frozenset[Status]] = {
 """Two actions lead to ``accepted``; each has its own starting points."""
 
 
+def allows(action: Action, status: Status) -> bool:
+    """Tell whether *action* moves an entry on from *status*."""
+    starts = _STARTS.get(action)
+    return TARGET[action] in MOVES[status] and (starts is None or status in starts)
+
+
 def move(action: Action, status: Status) -> Status | None:
     """Return the status that *action* leads to, or ``None`` when it is already there.
 
@@ -76,7 +82,6 @@ def move(action: Action, status: Status) -> Status | None:
     target = TARGET[action]
     if status is target:
         return None
-    starts = _STARTS.get(action)
-    if target not in MOVES[status] or (starts is not None and status not in starts):
+    if not allows(action, status):
         raise IllegalTransitionError(source=status, target=target)
     return target

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
-from codeflow_memory.domain.lifecycle import Action, move
+from codeflow_memory.domain.lifecycle import Action, allows, move
 from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
@@ -242,7 +242,7 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
     else:
         accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
     undecided = memory.status is Status.PROPOSED or (
-        action is Action.RESTORE and _unreviewed(mutation, memory)
+        action is Action.RESTORE and allows(action, memory.status) and _unreviewed(mutation, memory)
     )
     own = undecided and access.principal_id in {memory.author, stored.editor}
     if own:

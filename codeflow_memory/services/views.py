@@ -109,11 +109,12 @@ def _is_open(
 ) -> bool:
     """Tell whether a revision is the caller's to read.
 
-    One that was marked secret is its owner's, whatever became of the entry since. A reader of the
-    project sees the texts that were in service, *served* by their hashes, and no draft.
+    The one that stands is, to whom the entry is visible. One that was marked secret is its owner's,
+    whatever became of the entry since. A reader of the project sees of the earlier ones the texts
+    that were in service, *served* by their hashes, and no draft.
     """
     content = revision.content
-    if content is None:
+    if content is None or revision.revision == memory.revision:
         return True
     if content.sensitivity is Sensitivity.SECRET and memory.owner != reach.access.principal_id:
         return False

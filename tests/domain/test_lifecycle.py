@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from codeflow_memory.domain.errors import IllegalTransitionError
-from codeflow_memory.domain.lifecycle import MOVES, TARGET, Action, move
+from codeflow_memory.domain.lifecycle import MOVES, TARGET, Action, allows, move
 from codeflow_memory.domain.memory import Status
 
 TABLE = """
@@ -35,8 +35,10 @@ def test_an_action_moves_as_the_table_says_or_names_both_states(action, status):
     }.get(action, set(Status))
     if status is target:
         assert move(action, status) is None
+        assert not allows(action, status)
         return
-    if target in MOVES[status] and status in starts:
+    assert allows(action, status) is (target in MOVES[status] and status in starts)
+    if allows(action, status):
         assert move(action, status) is target
         return
 

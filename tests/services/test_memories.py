@@ -558,6 +558,16 @@ def test_a_reader_reads_the_texts_that_were_in_service_and_no_draft(world, cast,
         memories.at_revision(world.store, cast.reader, memory.memory_id, draft.revision)
 
 
+def test_the_revisions_end_with_the_one_that_stands_for_a_reader_too(world, cast, project):
+    draft = world.propose(cast.ann, project)
+    outdated = world.decide(cast.bob, draft, "outdate")
+
+    shown = world.get(cast.reader, outdated).memory
+    listed = memories.history(world.store, cast.reader, outdated.memory_id)
+
+    assert [(r.revision, r.content) for r in listed] == [(shown.revision, shown.content)]
+
+
 def test_a_repetition_is_answered_as_the_first_time_whatever_came_since(
     world, cast, project, clock
 ):

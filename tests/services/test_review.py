@@ -273,6 +273,15 @@ def test_what_was_edited_out_of_service_is_reviewed_before_it_serves_again(world
     assert world.decide(cast.bea, edited, "restore").status is Status.ACCEPTED
 
 
+def test_what_was_rejected_is_restored_by_nobody_its_author_included(world, cast, project):
+    own = world.propose(cast.bob, project)
+    rejected = world.decide(cast.bea, own, "reject")
+
+    for who in (cast.bob, cast.bea):
+        with pytest.raises(IllegalTransitionError):
+            world.decide(who, rejected, "restore")
+
+
 def test_codeowners_that_cannot_be_read_refuse_approval(world, cast, project):
     world.settings(project, codeowners=True)
     memory = world.propose(cast.ann, project, paths=["src/a.py"])

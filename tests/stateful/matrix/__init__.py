@@ -1,0 +1,1 @@
+"""The authorisation matrix: what the specification says of each cell, and what the product does."""
