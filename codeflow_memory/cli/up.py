@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,9 @@ from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import load
+from codeflow_memory.storage import copies
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
 from codeflow_memory.storage.home import Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
@@ -77,13 +79,15 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
     with home.serving():
         stores.make(home)
         settings = load(home.path)
-        _migrate(home)
+        kept = copies.kept(home)
+        migrated = _migrate(home)
         _sweep(home)
         with home.shared():
             tenants = stores.tenants_of(home, settings, roots)
             try:
                 store = stores.ensure_local(tenants)
                 home.fill_ballast()
+                _drop(tenants, {slug: kept[slug] for slug in kept.keys() - migrated})
                 yield Start(Opened(home, settings, tenants), _token(home, store))
             finally:
                 stores.close(tenants)
@@ -171,18 +175,27 @@ def _works(store: Store, kept: str) -> bool:
     return True
 
 
-def _migrate(home: Home) -> None:
-    """Bring older databases to the newest schema, with the home held alone."""
-    older = [slug for slug in home.tenants() if _is_older(home, slug)]
+def _migrate(home: Home) -> set[str]:
+    """Bring older databases to the newest schema, with the home held alone; return whose."""
+    older = {slug for slug in home.tenants() if _is_older(home, slug)}
     if not older:
-        return
+        return older
     with home.exclusive():
         tenants = stores.tenants_of(home, load(home.path), migrating=True)
         try:
-            for slug in older:
+            for slug in sorted(older):
                 tenants.get(slug)
         finally:
             tenants.close()
+    return older
+
+
+def _drop(tenants: Tenants, kept: Mapping[str, list[Path]]) -> None:
+    """Remove the copies of databases that an earlier start migrated and that still open well."""
+    for slug, paths in sorted(kept.items()):
+        with suppress(StoreUnusableError):
+            tenants.get(slug)
+            copies.remove(paths)
 
 
 def _sweep(home: Home) -> None:
