@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -61,6 +61,13 @@ class Server(Table):
     hosts: tuple[str, ...] = ()
 
 
+class Logging(Table):
+    """What a server writes to stderr, a JSON object a line; of a request its end alone."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    requests: bool = False
+
+
 class Settings(Table):
     """Everything that an operator sets."""
 
@@ -68,6 +75,7 @@ class Settings(Table):
     limits: Limits = Limits()
     clock: Clock = Clock()
     server: Server = Server()
+    logging: Logging = Logging()
 
 
 def path_of(home: Path, environment: Mapping[str, str] = os.environ) -> Path:

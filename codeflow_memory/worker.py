@@ -61,13 +61,18 @@ class Worker:
         return done
 
     def _run(self, name: str, work: Callable[[Store], object], tenant: str) -> str:
+        told = {"job": name, "tenant": tenant}
         try:
-            work(self._tenants.get(tenant))
+            done = work(self._tenants.get(tenant))
         except CodeflowError as error:
             # Refused now, tried again when it is due: busy, full, or an import to settle.
-            _log.warning("job %s of %s: %s", name, tenant, error)
+            _log.warning("job refused: %s", error, extra=told)
         except Exception:  # noqa: BLE001 - one of the two edges: a defect must not end other jobs
-            _log.exception("job %s of %s failed", name, tenant)
+            _log.exception("job failed", extra=told)
+        else:
+            # Most runs find nothing to do.
+            level = logging.INFO if done else logging.DEBUG
+            _log.log(level, "job done", extra=told | {"result": done})
         return f"{name}:{tenant}"
 
     def _loop(self) -> None:

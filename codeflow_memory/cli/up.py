@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import logging
 import os
 import socket
 import sys
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import rich_click as click
 
+from codeflow_memory import __version__
 from codeflow_memory.adapters.secrets import parse_token
-from codeflow_memory.cli import stores
+from codeflow_memory.cli import logs, stores
 from codeflow_memory.cli.context import SERVER, TOKEN, Context
 from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
@@ -33,6 +35,8 @@ from codeflow_memory.storage import copies
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
 from codeflow_memory.storage.home import Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
+
+_log = logging.getLogger(__name__)
 
 PORT = 8787
 LOOPBACK = "127.0.0.1"
@@ -91,6 +95,7 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
                 yield Start(Opened(home, settings, tenants), _token(home, store))
             finally:
                 stores.close(tenants)
+                _log.info("stopped")
 
 
 def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> None:
@@ -107,7 +112,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
     """
     # Imports the whole application and its server.
     from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415 - when it is needed
-    from codeflow_memory.http import server  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.http import server, witness  # noqa: PLC0415 - when it is needed
     from codeflow_memory.worker import Worker  # noqa: PLC0415 - as above
 
     home, settings = start.opened.home, start.opened.settings
@@ -123,13 +128,24 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
             hosts = server.own_hosts(listener, settings.server.hosts)
         except ValueError as error:
             raise click.UsageError(f"{error}: set server.hosts in the configuration.") from None
-        app = create_app(Wiring(start.opened.tenants, settings, hosts, lambda: ids.new("req")))
+        logs.begin(settings.logging)
+        observers = (witness.log,) if settings.logging.requests else ()
+        app = create_app(
+            Wiring(
+                start.opened.tenants,
+                settings,
+                hosts,
+                lambda: ids.new("req"),
+                observers=observers,
+            )
+        )
         (home.path / SERVER).write_text(listener.url, "utf-8")
         # What was imported lives as long as the server: no collection need look at it again.
         gc.freeze()
         worker = Worker(start.opened.tenants, time.monotonic)
 
         def ready(url: str) -> None:
+            _log.info("serving", extra={"version": __version__})
             tell(url)
             sys.stdout.flush()
             worker.start()
@@ -137,6 +153,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
         try:
             server.run(app, listener, ready=ready)
         finally:
+            _log.info("stopping")
             worker.stop()
 
 

@@ -26,6 +26,11 @@ def newest_version() -> int:
     return len(migration_files())
 
 
+def version(tx: Transaction) -> int:
+    """Return the number of the last migration that was applied."""
+    return int(tx.value("SELECT MAX(version) FROM schema_migrations"))
+
+
 def prepare(engine: Engine, *, check: bool) -> None:
     """Refuse a database that is not ours, is newer, or is damaged; write nothing to it.
 
