@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping
 
 from codeflow_memory.domain.errors import CodeflowError
-from codeflow_memory.services import checkpoints, expiry, tokens
+from codeflow_memory.services import checkpoints, expiry, restoration, tokens
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 
@@ -20,6 +20,7 @@ JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
     "uses": (MINUTE, tokens.record_uses),
     "ballast": (MINUTE, lambda store: store.home.fill_ballast()),
     "checkpoints": (QUARTER_HOUR, checkpoints.write),
+    "undo": (HOUR, restoration.discard_old),
 }
 """Name to the seconds between two runs and the work, done for each tenant in turn."""
 

@@ -120,6 +120,7 @@ _TREE: Mapping[str, Place] = {
         "list": "codeflow_memory.cli.tenant:list_tenants",
     },
     "audit": {"verify": "codeflow_memory.cli.audit:verify"},
+    "backup": "codeflow_memory.cli.backup:backup",
     "import-json": f"{_TRANSFER}:import_json",
     "export": f"{_TRANSFER}:export",
     "import-jsonl": f"{_TRANSFER}:import_jsonl",

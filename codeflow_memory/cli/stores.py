@@ -32,6 +32,7 @@ from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Settings, load
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
+from codeflow_memory.storage.restoration import MARKER as RESTORE_MARKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def opened(
         StoreUnusableError: An import, migration or restore holds it.
     """
     home = context.local(command)
+    settle(home)
     if making or _waits(home):
         make(home)
     elif not home.path.is_dir():
@@ -81,6 +83,21 @@ def opened(
             yield Opened(home, settings, tenants)
         finally:
             close(tenants)
+
+
+def settle(home: Home) -> None:
+    """Finish a restore that *home* waits for: before anything else looks at its files.
+
+    Raises:
+        StoreUnusableError: It is in use, or not what the backup held.
+    """
+    if not os.path.lexists(home.path / RESTORE_MARKER):
+        return
+    # A home is restored once in a long time, if ever.
+    from codeflow_memory.services import restoration  # noqa: PLC0415 - when it is needed
+
+    if restoration.settle(home, lambda: tenants_of(home, load(home.path), migrating=True)):
+        talk("a backup was restored here: the tokens of its runs are revoked")
 
 
 def close(tenants: Tenants) -> None:
@@ -103,6 +120,7 @@ def make(home: Home) -> None:
         click.ClickException: The document is not valid; each fault was told.
     """
     home.make()
+    settle(home)
     if not os.path.lexists(home.path / LEGACY_DOCUMENT):
         return
     # Its parser is needed once in the life of a home.

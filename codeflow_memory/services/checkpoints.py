@@ -19,7 +19,7 @@ from codeflow_memory.domain.checkpoint import (
 )
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import audit, checkpoints, tenants
+from codeflow_memory.storage import audit, checkpoints, tenants, tokens
 from codeflow_memory.storage.engine import Transaction
 
 EVERY_ROWS = 1_000
@@ -109,16 +109,22 @@ def verify(store: Store) -> Report:
     return report
 
 
-def record_restore(store: Store) -> int:
+def record_restore(store: Store, *, at_least: int = 1) -> int:
     """Begin the next restore epoch, after a backup was put back, and return it.
 
-    Checkpoints of earlier epochs speak of a database that was put away.
+    Checkpoints of earlier epochs speak of a database that was put away, and the tokens of runs that
+    were under way at the backup may be in wrong hands since: they are revoked.
+
+    Args:
+        store: The tenant that was put back.
+        at_least: The epoch that it has now at least; higher than any that is known elsewhere.
     """
     with checkpoints.reading(checkpoints.file_of(store.engine.path)) as ledger:
         seen = [0, *(line.restore_epoch for line in ledger.lines if line is not None)]
     with store.engine.write() as tx:
-        epoch = 1 + max(*seen, checkpoints.head(tx).restore_epoch)
+        epoch = max(at_least, 1 + max(*seen, checkpoints.head(tx).restore_epoch))
         checkpoints.set_restore_epoch(tx, epoch)
+        tokens.revoke_of_runs(tx, tenants.moment(tx, store.now()))
         _append(store, tx, audit.RESTORE, str(epoch))
     return epoch
 

@@ -14,7 +14,7 @@ from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.principal import Principal
 from codeflow_memory.services import rekeying
 from codeflow_memory.services.store import Guard, NoGuard, Store
-from codeflow_memory.storage import audit, grants, migrate, principals, tenants
+from codeflow_memory.storage import audit, grants, migrate, principals, restoration, tenants
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import Home, require_tenant, sync_folder
 from codeflow_memory.storage.tenants import Instance
@@ -146,6 +146,8 @@ class Tenants:
             engine.close()
 
     def _open(self, slug: str, path: Path) -> Store:
+        if restoration.stands(self.home) and not self._migrating:
+            raise StoreUnusableError("the home", "a restore waits: start `codeflow-memory up` once")
         engine = Engine(path, vfs=self._vfs)
         try:
             migrate.prepare(engine, check=True)

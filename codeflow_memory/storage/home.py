@@ -6,6 +6,7 @@ file ``lock``, which importing, migrating and restoring take exclusively.
 
 import fcntl
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -142,6 +143,12 @@ class Home:
 
     def sweep(self) -> None:
         """Take away what makers that were killed left behind; the home is held alone."""
+        # Of a restore that was cut off before its marker stood, and that of no other is left.
+        for left in self.path.glob(".restore-*"):
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
         for folder in (self.path, *self.path.glob("tenants/*")):
             for pattern in (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*"):
                 for left in folder.glob(pattern):

@@ -156,6 +156,19 @@ def revoke_all(tx: Transaction, at: int) -> int:
     return tx.execute("UPDATE tokens SET revoked_at = :at WHERE revoked_at IS NULL", {"at": at})
 
 
+def revoke_of_runs(tx: Transaction, at: int) -> int:
+    """Revoke every token of any run; return how many were not so before."""
+    return tx.execute(
+        """
+        UPDATE tokens
+           SET revoked_at = :at
+         WHERE run_id IS NOT NULL
+           AND revoked_at IS NULL
+        """,
+        {"at": at},
+    )
+
+
 def revoke_of_run(tx: Transaction, repository_id: str, run_id: str, at: int) -> int:
     """Revoke every token of a run; return how many were not so before."""
     return tx.execute(

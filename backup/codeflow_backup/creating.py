@@ -1,0 +1,266 @@
+"""Creating a backup: hold the databases, write them down twice (digests, then bytes), read back.
+
+The file gets its name last. Whatever fails before, nothing stands under that name.
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from codeflow_backup import header, marker, operations, schema
+from codeflow_backup.ciphers import Suite
+from codeflow_backup.container import Reader, Writer
+from codeflow_backup.databases import BLOCK_BYTES, Held, held
+from codeflow_backup.errors import (
+    DamagedError,
+    HomeInUseError,
+    MissingError,
+    StandsError,
+    UnusableError,
+)
+from codeflow_backup.files import open_private, sync_folder
+from codeflow_backup.header import Core
+from codeflow_backup.home import CONFIGURATION, DOCUMENT, KEY, LOCAL, Home, place_of
+from codeflow_backup.keys import Secret
+from codeflow_backup.manifest import Database, File, Manifest
+from codeflow_backup.plaintext import read_files, read_manifest
+from codeflow_backup.progress import Watch
+from codeflow_backup.slots import prepare
+
+PARTIAL: Final = ".codeflow-backup-"
+"""How the name of a file begins that is no backup yet."""
+
+NO_INSTANCE: Final = "0" * 32
+"""Whose backup it is where no database is: a document that was never imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What a backup that was just made says of itself."""
+
+    core: Core
+    manifest: Manifest
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One file of the home: what the manifest says of it, and where its bytes come from."""
+
+    file: File
+    pieces: Callable[[], Iterator[bytes]]
+
+
+def create(
+    home: Home, target: Path, secrets: Sequence[Secret], watch: Watch, tenant: str | None = None
+) -> Created:
+    """Back a home up into the new file *target*.
+
+    Args:
+        home: A server may run on it; its writers wait meanwhile.
+        target: Where nothing stands yet.
+        secrets: 1 to 16; each alone opens the backup.
+        watch: Is told how far it has come.
+        tenant: Only this one; ``None`` is the whole home.
+
+    Raises:
+        StandsError: Something has that name already.
+        MissingError: There is no such home, tenant or folder.
+        HomeInUseError: An import, a migration or a restore holds the home, or a writer does.
+        UnusableError: A database is damaged or of another program; nothing of it is backed up.
+    """
+    _check_target(target)
+    # It takes a second of which nobody else should know.
+    keys = [prepare(secret) for secret in secrets]
+    with _partial(target.parent) as (file, temporary):
+        with home.shared(), ExitStack() as stack:
+            _refuse_half_restored(home)
+            sources, described = _sources(home, tenant, stack, watch)
+            manifest = Manifest(tuple(source.file for source in sources))
+            core = _core(described)
+            _write(Writer(file, core, keys), manifest, sources, watch)
+        os.fsync(file.fileno())
+        size = _read_back(file, secrets, manifest, watch)
+        _link(temporary, target)
+    operations.record_backup(home, core, target.name)
+    return Created(core, manifest, size)
+
+
+def _check_target(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise MissingError("the folder that the backup is to be written to is not there")
+    if os.path.lexists(target):
+        raise StandsError("something stands under that name already; a backup replaces nothing")
+
+
+def _refuse_half_restored(home: Home) -> None:
+    found = marker.find(home)
+    if found is not None and found.state is marker.State.SWAPPING:
+        raise HomeInUseError("a restore was cut off here: run it again, or start the server once")
+
+
+@contextmanager
+def _partial(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Give a new file in *folder* that goes at the end of the block, whatever happens in it.
+
+    Of a process that was killed it stays; the next one takes it away.
+    """
+    _sweep(folder)
+    while True:
+        path = folder / f"{PARTIAL}{os.urandom(8).hex()}"
+        descriptor = open_private(path)
+        # Shared with nobody: it tells a sweeper that its maker lives.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        os.fchmod(descriptor, 0o600)
+        if path.exists():
+            break
+        os.close(descriptor)
+    with os.fdopen(descriptor, "w+b") as file:
+        try:
+            yield file, path
+        finally:
+            path.unlink(missing_ok=True)
+            sync_folder(folder)
+
+
+def _sweep(folder: Path) -> None:
+    for left in folder.glob(f"{PARTIAL}*"):
+        try:
+            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            # Gone by itself, or no file of ours.
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink(missing_ok=True)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(descriptor)
+
+
+def _sources(
+    home: Home, tenant: str | None, stack: ExitStack, watch: Watch
+) -> tuple[list[_Source], list[Database]]:
+    """Hold every database at once, then take each one's digests: the first of the two passes."""
+    tenants = home.tenants() if tenant is None else [tenant]
+    places = [place_of(slug) for slug in tenants]
+    for place in places:
+        if not os.path.lexists(home.path / place.name) and not _is_document(home, place.tenant):
+            raise MissingError(f"the home has no tenant {place.tenant}")
+    present = [place for place in places if os.path.lexists(home.path / place.name)]
+    databases = [stack.enter_context(held(home, place)) for place in present]
+    sources, described = list[_Source](), list[Database]()
+    for number, database in enumerate(databases):
+        watch("checking", number, len(databases))
+        found = database.describe()
+        described.append(found)
+        sources.append(_of_database(database, found))
+    watch("checking", len(databases), len(databases))
+    names = [KEY, *([CONFIGURATION] if tenant is None else [])]
+    names += [DOCUMENT] if tenant in {None, LOCAL} else []
+    others = [_of_file(home, name) for name in names if home.is_regular(name)]
+    if not databases and not any(source.file.name == DOCUMENT for source in others):
+        raise MissingError("the home holds nothing to back up: no database and no memory.json")
+    return sources + others, described
+
+
+def _is_document(home: Home, tenant: str) -> bool:
+    return tenant == LOCAL and home.is_regular(DOCUMENT)
+
+
+def _of_database(database: Held, found: Database) -> _Source:
+    size, sha256 = database.digest()
+    return _Source(File(database.place.name, size, sha256, found), database.pages)
+
+
+def _of_file(home: Home, name: str) -> _Source:
+    path = home.path / name
+
+    def pieces() -> Iterator[bytes]:
+        with path.open("rb") as file:
+            while piece := file.read(BLOCK_BYTES):
+                yield piece
+
+    whole, size = hashlib.sha256(), 0
+    try:
+        for piece in pieces():
+            whole.update(piece)
+            size += len(piece)
+    except OSError as error:
+        raise UnusableError(f"{name} cannot be read: {error.strerror}") from None
+    return _Source(File(name, size, whole.hexdigest()), pieces)
+
+
+def _core(described: Sequence[Database]) -> Core:
+    first = described[0].instance_id if described else NO_INSTANCE
+    try:
+        version = metadata.version("codeflow-memory")
+    except metadata.PackageNotFoundError:
+        version = "unknown"
+    return Core(
+        suite=Suite.AES_256_GCM,
+        backup_id=header.new_backup_id(),
+        nonce_prefix=header.new_nonce_prefix(),
+        instance_id=first,
+        generation=max((found.generation for found in described), default=0),
+        created_at=time.time_ns() // 1_000,
+        schema_version=max(
+            (found.schema_version for found in described), default=max(schema.KNOWN)
+        ),
+        app_version=version,
+    )
+
+
+def _write(writer: Writer, manifest: Manifest, sources: Sequence[_Source], watch: Watch) -> None:
+    """Write everything: the second pass, in which nothing may differ from the first."""
+    total, done = manifest.total(), 0
+    writer.write(manifest.prologue())
+    for source in sources:
+        whole = hashlib.sha256()
+        for piece in source.pieces():
+            whole.update(piece)
+            writer.write(piece)
+            done += len(piece)
+            watch("writing", done, total)
+        if whole.hexdigest() != source.file.sha256:
+            raise HomeInUseError(f"{source.file.name} changed while it was read; try again")
+    writer.write(manifest.trailer())
+    writer.finish()
+
+
+def _read_back(file: BinaryIO, secrets: Sequence[Secret], written: Manifest, watch: Watch) -> int:
+    """Open what the disk holds as a restore would, and authenticate every chunk of it."""
+    size = file.seek(0, os.SEEK_END)
+    # What comes back should be the disk's, not what is still in memory.
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    file.seek(0)
+    payload = Reader(file).unlock(secrets)
+    found = read_manifest(payload)
+    done = 0
+    for _, piece in read_files(payload, found):
+        done += len(piece)
+        watch("verifying", done, payload.bytes)
+    if found != written:
+        raise DamagedError("the disk does not give back what was written to it")
+    return size
+
+
+def _link(temporary: Path, target: Path) -> None:
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise StandsError("something stands under that name already; it was left alone") from None
+    except OSError as error:
+        raise UnusableError(
+            f"the backup cannot get its name there: {error.strerror}; file systems without hard"
+            " links cannot be written to directly: create it elsewhere and copy it"
+        ) from None
+    sync_folder(target.parent)

@@ -1,0 +1,68 @@
+"""What commands print: one JSON document, or lines for people."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from codeflow_backup.header import Core
+from codeflow_backup.slots import Slot
+from codeflow_backup.times import rfc3339
+
+_GAP = "  "
+
+
+def show(fields: Mapping[str, object], *, as_json: bool) -> None:
+    """Print names and values, one a line; for people what is absent or empty is left out."""
+    if as_json:
+        print_json(fields)
+        return
+    shown = {name: value for name, value in fields.items() if value not in (None, [], "")}
+    width = max((len(name) for name in shown), default=0)
+    for name, value in shown.items():
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        click.echo(f"{name.replace('_', ' ').ljust(width)}{_GAP}{text}")
+
+
+def print_json(value: object) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under their titles, in columns; nothing where there is no row."""
+    cells = [[" ".join(str(value).split()) for value in row] for row in rows]
+    if not cells:
+        return
+    table = [list(titles), *cells]
+    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
+    for row in table:
+        line = _GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def talk(sentence: str) -> None:
+    """Tell people something that is no data."""
+    click.echo(sentence, err=True)
+
+
+def core_fields(core: Core) -> dict[str, object]:
+    """Return what a backup says of itself."""
+    return {
+        "backup_id": core.backup_id,
+        "created_at": rfc3339(core.created_at),
+        "instance_id": core.instance_id,
+        "generation": core.generation,
+        "schema_version": core.schema_version,
+        "app_version": core.app_version,
+    }
+
+
+def slot_fields(slots: Iterable[Slot]) -> list[dict[str, object]]:
+    """Return which keys a backup has."""
+    return [{"slot": slot.number, **slot.derivation.members()} for slot in slots]
+
+
+def slot_words(slots: Iterable[Slot]) -> str:
+    """Return the same in a few words."""
+    return ", ".join(f"{slot.number} {slot.kind}" for slot in slots)

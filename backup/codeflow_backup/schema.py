@@ -1,0 +1,58 @@
+"""Which schemas this program knows: a database of any other is neither backed up nor restored."""
+
+import hashlib
+import struct
+from collections.abc import Mapping
+from typing import Final
+
+import apsw
+
+from codeflow_backup.errors import UnusableError
+
+APPLICATION_ID: Final = 0x43464D31
+"""``CFM1``: marks a database as Code Flow Memory's."""
+
+KNOWN: Final[Mapping[int, str]] = {
+    1: "1d2307a0a20bf147bc5cdca91a305298b9ea1b6e18828b4d1bd475ee4bc9aa0c",
+}
+"""Number of a schema to its digest; a test compares them with what the migrations make."""
+
+
+def digest(connection: apsw.Connection) -> str:
+    """Return the SHA-256 of every statement that made the schema, in hex.
+
+    Each table, index, view and trigger counts with its type, name, table and statement, in byte
+    order of type and name; what SQLite makes by itself does not.
+    """
+    rows = connection.execute(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    ).fetchall()
+    parts = sorted(
+        [str(value).encode() for value in row]
+        for row in rows
+        if not str(row[1]).startswith("sqlite_")
+    )
+    whole = hashlib.sha256()
+    for row in parts:
+        for part in row:
+            whole.update(struct.pack(">I", len(part)) + part)
+    return whole.hexdigest()
+
+
+def check(name: str, version: int, found: str) -> None:
+    """Refuse a schema that this program did not make.
+
+    Args:
+        name: The database's, in its home.
+        version: The number that it says it has.
+        found: Its digest.
+
+    Raises:
+        UnusableError: The number is not known, or its statements are others.
+    """
+    if version not in KNOWN:
+        raise UnusableError(
+            f"{name}: this program does not know schema {version}, only up to {max(KNOWN)}"
+        )
+    if KNOWN[version] != found:
+        raise UnusableError(f"{name}: its tables are not those of schema {version}")

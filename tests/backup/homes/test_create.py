@@ -1,0 +1,280 @@
+"""Creating a backup: refused cases, what it holds, and what it leaves alone."""
+
+import fcntl
+import os
+import stat
+
+import apsw
+import pytest
+from codeflow_backup import creating, home, verifying
+from codeflow_backup.errors import (
+    DamagedError,
+    HomeInUseError,
+    MissingError,
+    StandsError,
+    UnusableError,
+)
+from codeflow_backup.keys import passphrase
+from codeflow_backup.progress import unwatched
+from codeflow_backup.verifying import Level
+
+from .acting import NEEDLE, OTHER_SECRET, SECRET
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("taken", ["file", "dangling link", "folder"])
+def test_what_has_the_name_already_is_never_replaced(place, shelf, taken):
+    target = shelf / "b.cfmb"
+    match taken:
+        case "file":
+            target.write_text("mine")
+        case "dangling link":
+            target.symlink_to(shelf / "nowhere")
+        case _:
+            target.mkdir()
+
+    with pytest.raises(StandsError):
+        place.back_up(target)
+
+    assert left(shelf) == ["b.cfmb"]
+    assert taken != "file" or target.read_text() == "mine"
+
+
+def test_what_comes_under_the_name_meanwhile_is_not_replaced_either(place, shelf):
+    target = shelf / "b.cfmb"
+
+    def watch(label, _done, _total):
+        if label == "verifying":
+            target.write_text("mine")
+
+    with pytest.raises(StandsError):
+        creating.create(home.Home(place.home), target, [SECRET], watch)
+
+    assert (left(shelf), target.read_text()) == (["b.cfmb"], "mine")
+
+
+def test_a_missing_folder_home_or_tenant_is_not_found_and_not_made(place, shelf, empty):
+    for act in (
+        lambda: place.back_up(shelf / "no" / "b.cfmb"),
+        lambda: empty.back_up(shelf / "b.cfmb"),
+        lambda: place.back_up(shelf / "b.cfmb", "absent"),
+        lambda: place.back_up(shelf / "b.cfmb", "../birch"),
+    ):
+        with pytest.raises(MissingError):
+            act()
+
+    assert left(shelf) == []
+    assert not empty.home.exists()
+
+
+def test_an_empty_home_has_nothing_to_back_up(empty, shelf):
+    empty.home.mkdir(parents=True)
+
+    with pytest.raises(MissingError):
+        empty.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_home_that_is_held_alone_is_in_use(place, shelf):
+    with (place.home / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+        with pytest.raises(HomeInUseError):
+            place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm"])
+def test_a_file_of_another_journal_mode_beside_a_database_is_refused(place, shelf, ending):
+    (place.home / f"memory.sqlite{ending}").write_bytes(b"")
+    before = place.files()
+
+    with pytest.raises(UnusableError, match=ending):
+        place.back_up(shelf / "b.cfmb")
+
+    assert (left(shelf), place.files()) == ([], before)
+
+
+def test_a_journal_that_stays_is_refused(place, shelf):
+    # As another journal mode leaves it: SQLite neither rolls it back nor removes it.
+    (place.home / "memory.sqlite-journal").write_bytes(bytes(4096))
+
+    with pytest.raises(UnusableError, match="journal"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_database_of_another_program_is_refused_and_not_changed(place, shelf):
+    path = place.home / "memory.sqlite"
+    path.unlink()
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    connection.close()
+    before = place.files()
+
+    with pytest.raises(UnusableError, match="another application"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert place.files() == before
+
+
+def change(place, sql):
+    connection = apsw.Connection(str(place.home / "memory.sqlite"))
+    for _ in connection.execute(sql):
+        pass
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE INDEX mine ON audit (at)",
+        "CREATE TABLE mine (a)",
+        "CREATE VIEW mine AS SELECT 1",
+        "CREATE TRIGGER mine AFTER INSERT ON audit BEGIN SELECT 1; END",
+        "DROP INDEX jobs_due",
+        "PRAGMA user_version = 99",
+        "UPDATE store SET tenant = 'birch'",
+        "DELETE FROM store",
+    ],
+)
+def test_a_database_that_a_restore_would_refuse_is_not_backed_up(place, shelf, sql):
+    change(place, sql)
+
+    with pytest.raises(UnusableError):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_damaged_database_is_not_backed_up(place, shelf):
+    path = place.home / "memory.sqlite"
+    raw = bytearray(path.read_bytes())
+    page = 4096 * 3
+    raw[page : page + 64] = bytes(64)
+    path.write_bytes(raw)
+
+    with pytest.raises((DamagedError, UnusableError)):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_it_holds_every_tenant_the_key_and_the_configuration_and_nothing_else(place, shelf):
+    (place.home / "config.toml").write_text("# mine\n")
+    (place.home / "token").write_text("cfm_local_secret")
+    (place.home / "ballast").write_bytes(b"ballast")
+    (place.home / "memory.audit").write_bytes(b"checkpoints")
+
+    made = place.back_up(shelf / "b.cfmb")
+
+    assert [file.name for file in made.manifest.files] == [
+        "memory.sqlite",
+        "tenants/birch/memory.sqlite",
+        "key",
+        "config.toml",
+    ]
+
+
+def test_a_configuration_elsewhere_is_not_followed(place, shelf, tmp_path):
+    (tmp_path / "mine.toml").write_text("# mine\n")
+    (place.home / "config.toml").symlink_to(tmp_path / "mine.toml")
+
+    made = place.back_up(shelf / "b.cfmb")
+
+    assert "config.toml" not in [file.name for file in made.manifest.files]
+
+
+def test_of_one_tenant_it_holds_that_tenant_and_the_key(place, shelf):
+    made = place.back_up(shelf / "b.cfmb", "birch")
+
+    assert [file.name for file in made.manifest.files] == ["tenants/birch/memory.sqlite", "key"]
+
+
+def test_a_document_that_was_never_imported_is_backed_up_as_it_is(empty, shelf):
+    empty.home.mkdir(parents=True)
+    (empty.home / "memory.json").write_text('{"odd": 1}')
+
+    made = empty.back_up(shelf / "b.cfmb")
+
+    assert [file.name for file in made.manifest.files] == ["memory.json"]
+    assert left(empty.home) == ["lock", "memory.json", "operations.json"]
+    assert (empty.home / "memory.json").read_text() == '{"odd": 1}'
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
+def test_whatever_the_umask_only_its_owner_may_read_it(place, shelf, umask):
+    before = os.umask(umask)
+    try:
+        place.back_up(shelf / "b.cfmb")
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE((shelf / "b.cfmb").stat().st_mode) == 0o600
+    assert left(shelf) == ["b.cfmb"]
+
+
+def test_nothing_of_a_memory_stands_in_the_file(place, shelf):
+    place.back_up(shelf / "b.cfmb")
+
+    raw = (shelf / "b.cfmb").read_bytes()
+    assert NEEDLE.encode() not in raw
+    assert b"SQLite format 3" not in raw
+    assert (place.home / "key").read_bytes() not in raw
+
+
+def test_the_home_is_not_changed_by_its_backup(place, shelf):
+    before = place.files()
+
+    place.back_up(shelf / "b.cfmb")
+
+    after = place.files()
+    assert set(after) - set(before) == {"operations.json"}
+    assert all(after[name] == content for name, content in before.items())
+
+
+def test_the_home_says_when_it_was_backed_up_and_keeps_what_else_it_says(place, shelf):
+    (place.home / "operations.json").write_text('{"last_drill": {"at": "x"}, "last_backup": 1}')
+
+    made = place.back_up(shelf / "b.cfmb")
+
+    with place.started():
+        found = verifying.verify(shelf / "b.cfmb", [], None, unwatched)
+    text = (place.home / "operations.json").read_text()
+    assert '"last_drill": {"at": "x"}' in text
+    assert f'"file": "b.cfmb", "backup_id": "{made.core.backup_id}"' in text
+    assert found.core == made.core
+
+
+def test_each_of_several_keys_opens_it(place, shelf):
+    words = passphrase(b"a few words of mine")
+    creating.create(
+        home.Home(place.home), shelf / "b.cfmb", [SECRET, words, OTHER_SECRET], unwatched
+    )
+
+    for secret in (SECRET, words, OTHER_SECRET):
+        found = verifying.verify(shelf / "b.cfmb", [secret], Level.CHUNKS, unwatched)
+        assert found.level is Level.CHUNKS
+
+
+def test_what_a_killed_backup_left_is_taken_away_by_the_next_and_a_live_one_is_not(place, shelf):
+    dead, alive = shelf / f"{creating.PARTIAL}dead", shelf / f"{creating.PARTIAL}alive"
+    dead.write_bytes(b"half")
+    with alive.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == [alive.name, "b.cfmb"]
