@@ -23,11 +23,12 @@ from codeflow_memory.domain.checkpoint import (
     parse_lines,
 )
 from codeflow_memory.domain.errors import StorageFullError, StoreUnusableError
-from codeflow_memory.storage.audit import CHECKPOINT, RESTORE
+from codeflow_memory.storage.audit import CHECKPOINT, KEY_CHANGE, RESTORE
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.home import sync_folder
 
 FILE = "memory.audit"
+RESTORED = "restore epoch "
 
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC | os.O_NONBLOCK
 """Follows no link, and does not wait for the other end of a pipe."""
@@ -191,24 +192,42 @@ def head(tx: Transaction) -> Head:
 
 def chain(tx: Transaction, ledger: Ledger) -> Chain:
     """Read what *ledger* is to be compared with."""
+    now = head(tx)
     rows = tx.rows(
         """
-        SELECT sequence, action, item
+        SELECT sequence, epoch, action, item, reason
           FROM audit
-         WHERE action IN ('audit.checkpoint', 'store.restore')
+         WHERE action IN ('audit.checkpoint', 'store.restore', 'key.change')
          ORDER BY sequence
         """
     )
-    restores = [(sequence, item) for sequence, action, item in rows if action == RESTORE]
-    since, restored = restores[-1] if restores else (0, "0")
+    since = max((row[0] for row in rows if row[2] == RESTORE), default=0)
     return Chain(
-        head=head(tx),
+        head=now,
         links=_links(tx, [line.count for line in ledger.lines if line is not None]),
-        marks=[
-            item for sequence, action, item in rows if action == CHECKPOINT and sequence > since
-        ],
-        restored=int(restored) if restored.isdecimal() else -1,
+        marks=[row[3] for row in rows if row[2] == CHECKPOINT and row[0] > since],
+        restored=_restored([row[2:] for row in rows if row[1] == now.audit_epoch]),
     )
+
+
+def _restored(rows: list[tuple[str, str, str | None]]) -> int:
+    """Return the restore epoch that the rows under the present key tell; -1 for what is none.
+
+    Rows of earlier keys could be changed by now. What they told, the row of the change of keys
+    repeats.
+    """
+    told = "0"
+    for action, item, reason in rows:
+        if action == RESTORE:
+            told = item
+        elif action == KEY_CHANGE:
+            told = (reason or "0").removeprefix(RESTORED)
+    return int(told) if told.isdecimal() else -1
+
+
+def restore_epoch_of(tx: Transaction) -> str:
+    """Say for the row of a change of keys how often a backup was put back."""
+    return f"{RESTORED}{head(tx).restore_epoch}"
 
 
 def count_after(tx: Transaction, sequence: int) -> int:

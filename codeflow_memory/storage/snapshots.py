@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from codeflow_memory.storage import copies
+from codeflow_memory.storage import copies, restoration
 from codeflow_memory.storage.home import Home
 
 FIX: Mapping[bool, str] = {
@@ -18,5 +18,5 @@ def of(home: Home) -> list[Path]:
 
     In order of their names.
     """
-    folders = sorted(p for p in home.path.glob("undo-*") if p.is_dir() and not p.is_symlink())
-    return [*folders, *(path for paths in copies.kept(home).values() for path in paths)]
+    own = (path for paths in copies.kept(home).values() for path in paths)
+    return [*restoration.undo_folders(home), *own]
