@@ -93,43 +93,21 @@ def need(condition: object, sentence: str, answer: str = "damaged") -> None:
         raise RefusedError(answer, sentence)
 
 
-# Canonical JSON, section 2.1
-
-
 def canonical(value: Any) -> bytes:
     """Write a value in its one spelling."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def parse(data: bytes) -> Any:
-    """Read a value, which must be in its one spelling."""
+    """Read a value, which must be in its one spelling; its members are checked one by one later."""
     need(re.fullmatch(rb"[ -\[\]-~]*", data), "a byte out of place")
-    need(re.search(rb"[0-9]{20}", re.sub(rb'"[^"]*"', b"", data)) is None, "a number too long")
     try:
         value = json.loads(data)
         spelled = canonical(value)
     except (ValueError, RecursionError):
         raise RefusedError("damaged", "not JSON") from None
-    need(only_plain(value), "a value that is no object, list, string or integer")
     need(spelled == data, "not in canonical spelling")
     return value
-
-
-def only_plain(value: Any) -> bool:
-    """Tell whether *value* holds objects, lists, strings and integers only."""
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        if type(one) is dict:
-            todo += one.values()
-        elif type(one) is list:
-            todo += one
-        elif type(one) is int:
-            if not NUMBER[0] <= one <= NUMBER[1]:
-                return False
-        elif type(one) is not str:
-            return False
-    return True
 
 
 def check_member(value: Any, form: Any, name: str) -> None:
@@ -146,9 +124,6 @@ def check_members(value: Any, forms: dict[str, Any]) -> None:
     need(type(value) is dict and value.keys() == forms.keys(), "a missing or unknown member")
     for name, form in forms.items():
         check_member(value[name], form, name)
-
-
-# Header, sections 2 to 5
 
 
 def derive(key: bytes, salt: bytes, purpose: str) -> bytes:
@@ -240,9 +215,6 @@ def wrapping_key(slot: dict[str, Any], secret: bytes) -> bytes:
     return hash_secret_raw(secret, salt, *cost, hash_len=32, type=Type.ID, version=19)
 
 
-# Payload and plaintext, sections 6 and 7
-
-
 class Payload:
     """The chunks of a backup."""
 
@@ -307,7 +279,7 @@ def read_manifest(data: bytes) -> list[dict[str, Any]]:
     """Read the manifest; return its files."""
     manifest = parse(data)
     need(type(manifest) is dict and manifest.keys() == {"files"}, "no manifest")
-    files = manifest["files"]
+    files: list[dict[str, Any]] = manifest["files"]
     need(type(files) is list and 1 <= len(files) <= 10000, "not 1 to 10,000 files")
     for file in files:
         need(type(file) is dict, "a file is no object")
@@ -371,16 +343,13 @@ def decode(file: BinaryIO, kind: str, secret: bytes) -> tuple[bytes, str]:
     return encoded, whole.hexdigest()
 
 
-# Command line
-
-
 def read_passphrase(data: bytes) -> bytes:
     """Return the passphrase that a file holds; empty if it holds none."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return b""
-    text = text.removesuffix("\n").removesuffix("\r")
+    text = re.sub(r"\r?\n\Z", "", text)
     return unicodedata.normalize("NFC", text).encode() if len(data) <= 4096 else b""
 
 
@@ -388,7 +357,7 @@ def read_key(data: bytes) -> bytes:
     """Return the key that a file holds; empty if it holds none."""
     if len(data) == 32:
         return data
-    encoded = data.removesuffix(b"\n").removesuffix(b"\r")
+    encoded = re.sub(rb"\r?\n\Z", b"", data)
     try:
         key = base64.b64decode(encoded, validate=True)
     except binascii.Error:

@@ -4,11 +4,20 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
+from codeflow_memory.domain.memory import Collection, Kind, Status
+from codeflow_memory.domain.retention import MAX_DAYS, OUT_OF_SERVICE, Policy
 
 FILE = "config.toml"
 VARIABLE = "CODEFLOW_CONFIG"
@@ -68,6 +77,52 @@ class Logging(Table):
     requests: bool = False
 
 
+def _several(value: object) -> object:
+    """Let one word stand for a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+_Days = Annotated[int | None, Field(ge=1, le=MAX_DAYS, strict=True)]
+
+
+class Retention(Table):
+    """What is deleted by age, a table for each policy; the server applies all once a day.
+
+    `collection`, `kind` and `status` are a word or a list of words and narrow a policy. Without
+    `status` it takes only what is out of service: rejected, outdated, superseded and archived;
+    accepted and proposed entries go only where they are named, deleted ones never. One of the ages
+    must be given, and both count where both are: `older_than_days` since the last change of any
+    kind, `unused_days` since the last place in a selection's manifest, judgement or change.
+    """
+
+    collection: Annotated[frozenset[Collection], BeforeValidator(_several)] = frozenset()
+    kind: Annotated[frozenset[Kind], BeforeValidator(_several)] = frozenset()
+    status: Annotated[frozenset[Status], BeforeValidator(_several)] = frozenset()
+    older_than_days: _Days = None
+    unused_days: _Days = None
+
+    @model_validator(mode="after")
+    def _aged(self) -> "Retention":
+        if self.older_than_days is None and self.unused_days is None:
+            raise ValueError("older_than_days or unused_days is required: it would take everything")
+        for name in ("collection", "kind", "status"):
+            if name in self.model_fields_set and not getattr(self, name):
+                raise ValueError(f"{name} must not be empty: leave it out for all")
+        if Status.DELETED in self.status:
+            raise ValueError("status must not be deleted: nothing is left of it to remove")
+        return self
+
+    def policy(self) -> Policy:
+        """Return the policy that the table says."""
+        return Policy(
+            self.collection,
+            self.kind,
+            self.status or OUT_OF_SERVICE,
+            self.older_than_days,
+            self.unused_days,
+        )
+
+
 class Settings(Table):
     """Everything that an operator sets."""
 
@@ -76,6 +131,23 @@ class Settings(Table):
     clock: Clock = Clock()
     server: Server = Server()
     logging: Logging = Logging()
+    retention: tuple[Retention, ...] = ()
+
+    def policies(self) -> tuple[Policy, ...]:
+        """Return the policies of retention, in the order of the file."""
+        return tuple(table.policy() for table in self.retention)
+
+
+class Policies(Table):
+    """A file of policies alone, in place of those of the configuration."""
+
+    retention: tuple[Retention, ...]
+
+    @model_validator(mode="after")
+    def _some(self) -> "Policies":
+        if not self.retention:
+            raise ValueError("at least one [[retention]] table is required")
+        return self
 
 
 def path_of(home: Path, environment: Mapping[str, str] = os.environ) -> Path:
@@ -111,12 +183,36 @@ def parse(text: str, name: str) -> Settings:
     Raises:
         InvalidRequestError: Not TOML, or a key is unknown or wrong.
     """
+    return _parsed(Settings, text, name)
+
+
+def load_policies(path: Path) -> tuple[Policy, ...]:
+    """Read policies of retention from a TOML file of ``[[retention]]`` tables.
+
+    Raises:
+        InvalidRequestError: It cannot be read, is not TOML, has no policy, or a key is unknown or
+            wrong; the pointers name the keys.
+    """
+    try:
+        text = path.read_text("utf-8") if path.is_file() else None
+    except (OSError, UnicodeDecodeError):
+        text = None
+    if text is None:
+        raise InvalidRequestError.at(path.name, "cannot be read as a file of UTF-8 text")
+    tables = _parsed(Policies, text, path.name).retention
+    return tuple(table.policy() for table in tables)
+
+
+T = TypeVar("T", bound=Table)
+
+
+def _parsed(model: type[T], text: str, name: str) -> T:
     try:
         values: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequestError.at(name, f"is not TOML: {error}") from None
     try:
-        return Settings.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
         raise InvalidRequestError(
             [

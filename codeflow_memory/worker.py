@@ -2,16 +2,19 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from codeflow_memory.domain.errors import CodeflowError
-from codeflow_memory.services import checkpoints, expiry, restoration, tokens
+from codeflow_memory.domain.retention import Policy
+from codeflow_memory.services import checkpoints, expiry, restoration, retention, tokens
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 
 _log = logging.getLogger(__name__)
 
 HOUR = 3_600.0
+DAY = 24 * HOUR
 MINUTE = 60.0
 QUARTER_HOUR = 15 * MINUTE
 
@@ -24,20 +27,34 @@ JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
 }
 """Name to the seconds between two runs and the work, done for each tenant in turn."""
 
+RETENTION = "retention"
+"""One job more where policies are configured: at the start, then once a day."""
+
+
+def _retain(store: Store, policies: Sequence[Policy]) -> int:
+    """Apply the policies of retention and return how many entries went."""
+    return len(retention.apply_scheduled(store, policies).removed)
+
 
 class Worker:
-    """Runs each of `JOBS` when it is due, for every tenant, until it is stopped.
+    """Runs each of `JOBS`, and `RETENTION`, when it is due, for every tenant, until it is stopped.
 
     Args:
         tenants: The tenants of the home.
         clock: Seconds of a clock that never steps back.
+        policies: Of retention, as configured; applied to every tenant, without cascading.
     """
 
-    def __init__(self, tenants: Tenants, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, tenants: Tenants, clock: Callable[[], float], policies: Sequence[Policy]
+    ) -> None:
         self._tenants = tenants
         self._clock = clock
+        self._jobs = dict(JOBS)
+        if policies:
+            self._jobs[RETENTION] = DAY, partial(_retain, policies=policies)
         self._stop = threading.Event()
-        self._due = dict.fromkeys(JOBS, 0.0)
+        self._due = dict.fromkeys(self._jobs, 0.0)
         self._thread = threading.Thread(target=self._loop, name="worker", daemon=True)
 
     def start(self) -> None:
@@ -54,7 +71,7 @@ class Worker:
         """Do what is due now and return the names of the jobs, each with its tenant."""
         now = self._clock()
         done = []
-        for name, (seconds, work) in JOBS.items():
+        for name, (seconds, work) in self._jobs.items():
             if now < self._due[name]:
                 continue
             self._due[name] = now + seconds

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from litestar.openapi.spec import OpenAPI
@@ -92,10 +92,11 @@ def settings() -> Iterator[str]:
     yield "## Settings\n"
     yield "In `config.toml`; an unknown key is refused.\n"
     for name, field in Settings.model_fields.items():
-        table = field.annotation
+        several = get_args(field.annotation)[:1]
+        (table,) = several or (field.annotation,)
         if not (inspect.isclass(table) and issubclass(table, BaseModel)):
             raise TypeError(f"{name} is no table")
-        yield f"### `[{name}]`\n"
+        yield f"### `[[{name}]]`\n" if several else f"### `[{name}]`\n"
         yield f"{_flat(table.__doc__ or '')}\n"
         rows = [(f"`{key}`", f"`{_toml(f.default)}`") for key, f in table.model_fields.items()]
         yield from _table(("Key", "Default"), rows)
@@ -162,6 +163,8 @@ def _flat(text: str) -> str:
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - a setting's default
+    if value is None or value == frozenset():
+        return "unset"
     return "[]" if value == () else str(value).lower() if isinstance(value, bool) else str(value)
 
 

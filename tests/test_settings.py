@@ -3,7 +3,9 @@
 import pytest
 
 from codeflow_memory.domain.errors import InvalidRequestError
-from codeflow_memory.settings import Settings, load
+from codeflow_memory.domain.memory import Collection, Kind, Status
+from codeflow_memory.domain.retention import OUT_OF_SERVICE, Policy
+from codeflow_memory.settings import Settings, load, load_policies
 
 FEW = "[limits]\nfailed_sign_ins = 3\n"
 
@@ -59,3 +61,70 @@ def test_a_wrong_key_is_named_with_its_file(named, tmp_path, text, pointer):
         load(tmp_path, environment)
 
     assert [fault.pointer for fault in refused.value.faults] == [pointer]
+
+
+AGE = "older_than_days = 30"
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer"),
+    [
+        ("[retention]\nolder_than_days = 30\n", "retention"),
+        ("[[retention]]\nstatus = 'rejected'\n", "retention/0"),
+        (f"[[retention]]\n{AGE}\n[[retention]]\nkind = 'fact'\n", "retention/1"),
+        (f"[[retention]]\n{AGE}\nyounger = 1\n", "retention/0/younger"),
+        (f"[[retention]]\n{AGE}\napply = true\n", "retention/0/apply"),
+        ("[[retention]]\nolder_than_days = 0\n", "retention/0/older_than_days"),
+        ("[[retention]]\nolder_than_days = -1\n", "retention/0/older_than_days"),
+        ("[[retention]]\nolder_than_days = 36501\n", "retention/0/older_than_days"),
+        ("[[retention]]\nolder_than_days = 1.5\n", "retention/0/older_than_days"),
+        ("[[retention]]\nolder_than_days = '30'\n", "retention/0/older_than_days"),
+        ("[[retention]]\nunused_days = true\n", "retention/0/unused_days"),
+        (f"[[retention]]\n{AGE}\nkind = 'facts'\n", "retention/0/kind/0"),
+        (f"[[retention]]\n{AGE}\nkind = ['fact', 3]\n", "retention/0/kind/1"),
+        (f"[[retention]]\n{AGE}\nstatus = []\n", "retention/0"),
+        (f"[[retention]]\n{AGE}\nstatus = 'deleted'\n", "retention/0"),
+        (f"[[retention]]\n{AGE}\ncollection = 'public'\n", "retention/0/collection/0"),
+    ],
+)
+def test_a_wrong_policy_is_refused_where_it_is_wrong(tmp_path, text, pointer):
+    for name, read in (("config.toml", load), ("some.toml", None)):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InvalidRequestError) as refused:
+            read(tmp_path, {}) if read else load_policies(tmp_path / name)
+        pointers = {fault.pointer for fault in refused.value.faults}
+        assert pointers == {f"{name}/{pointer}"}
+
+
+def test_a_file_of_policies_has_policies_and_nothing_else(tmp_path):
+    file = tmp_path / "some.toml"
+
+    for text, pointer in (("", "/retention"), ("retention = []", ""), ("a = 1", "/a")):
+        file.write_text(text)
+        with pytest.raises(InvalidRequestError) as refused:
+            load_policies(file)
+        assert f"some.toml{pointer}" in {fault.pointer for fault in refused.value.faults}
+    file.write_bytes(b"\xff")
+    with pytest.raises(InvalidRequestError, match="cannot be read as a file of UTF-8 text"):
+        load_policies(file)
+    with pytest.raises(InvalidRequestError, match=r"some\.toml: cannot be read"):
+        load_policies(tmp_path / "nowhere" / "some.toml")
+
+
+def test_a_policy_is_read_with_a_word_or_a_list(tmp_path):
+    (tmp_path / "config.toml").write_text(
+        f"[[retention]]\n{AGE}\n[[retention]]\nunused_days = 7\ncollection = 'private'\n"
+        "kind = ['fact', 'trace']\nstatus = 'accepted'\n"
+    )
+
+    assert load(tmp_path, {}).policies() == (
+        Policy(frozenset(), frozenset(), OUT_OF_SERVICE, 30, None),
+        Policy(
+            frozenset({Collection.PRIVATE}),
+            frozenset({Kind.FACT, Kind.TRACE}),
+            frozenset({Status.ACCEPTED}),
+            None,
+            7,
+        ),
+    )
+    assert load_policies(tmp_path / "config.toml") == load(tmp_path, {}).policies()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.memory import Collection, Content, Kind, Status
+from codeflow_memory.domain.retention import OUT_OF_SERVICE, Policy
 from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import memories, tokens
 from codeflow_memory.services.mutation import Operation
@@ -22,7 +23,7 @@ class Seconds:
 
 def test_everything_is_due_at_the_start_and_nothing_again_before_its_time(world):
     seconds = Seconds()
-    worker = Worker(world.tenants, seconds)
+    worker = Worker(world.tenants, seconds, ())
 
     assert worker.run_due() == [
         *("expiry:local", "uses:local", "ballast:local", "checkpoints:local", "undo:local")
@@ -46,7 +47,7 @@ def test_an_entry_past_its_end_becomes_outdated_once_and_says_why(world):
         Operation(None, ()),
     )
     seconds = Seconds()
-    worker = Worker(world.tenants, seconds)
+    worker = Worker(world.tenants, seconds, ())
 
     worker.run_due()
     before = memories.get(world.store, ann, made.memory.memory_id).memory
@@ -82,16 +83,34 @@ def test_a_tenant_that_cannot_be_opened_does_not_stop_the_others(world):
     world.tenants.close()
     world.tenants.home.database("local").write_bytes(b"not a database" * 100)
 
-    done = Worker(world.tenants, Seconds()).run_due()
+    done = Worker(world.tenants, Seconds(), ()).run_due()
 
     assert done.count("expiry:birch") == 1
     assert (world.tenants.home.path / BALLAST).exists()
 
 
 def test_started_it_runs_and_stopped_it_ends(world):
-    worker = Worker(world.tenants, Seconds())
+    worker = Worker(world.tenants, Seconds(), ())
 
     worker.start()
     worker.stop()
 
     assert not worker._thread.is_alive()
+
+
+def test_configured_policies_are_applied_at_the_start_and_once_a_day(world, cast, project):
+    policy = Policy(frozenset(), frozenset(), OUT_OF_SERVICE, 30, None)
+    entries = [world.decide(cast.bob, world.propose(cast.ann, project), "reject")]
+    world.clock.at += 30 * DAY
+    seconds = Seconds()
+    worker = Worker(world.tenants, seconds, (policy,))
+
+    assert "retention:local" in worker.run_due()
+    entries.append(world.decide(cast.bob, world.propose(cast.ann, project), "reject"))
+    world.clock.at += 30 * DAY
+    seconds.at = 24 * HOUR - 1
+    assert "retention:local" not in worker.run_due()
+    assert [world.get(cast.max, e).memory.status for e in entries] == ["deleted", "rejected"]
+    seconds.at = 24 * HOUR
+    assert "retention:local" in worker.run_due()
+    assert [world.get(cast.max, e).memory.status for e in entries] == ["deleted", "deleted"]

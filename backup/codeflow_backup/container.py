@@ -71,7 +71,11 @@ class Writer:
             left = left[len(taken) :]
 
     def finish(self) -> None:
-        """Write the last chunk; without it no reader takes the file."""
+        """Write the last chunk; without it no reader takes the file.
+
+        Raises:
+            UnusableError: The plaintext has more chunks than a nonce can count.
+        """
         if self._finished:
             raise ValueError("the backup is finished")
         self._seal(last=True)

@@ -53,7 +53,7 @@ def passphrase(data: bytes) -> Passphrase:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidKeyError("the passphrase is not UTF-8") from None
-    text = text.removesuffix("\n").removesuffix("\r")
+    text = text.removesuffix("\r\n" if text.endswith("\r\n") else "\n")
     if not text:
         raise InvalidKeyError("the passphrase is empty")
     return Passphrase(unicodedata.normalize("NFC", text).encode("utf-8"))
@@ -67,7 +67,7 @@ def key_file(data: bytes) -> KeyFile:
     """
     if len(data) == KEY_BYTES:
         return KeyFile(data)
-    encoded = data.removesuffix(b"\n").removesuffix(b"\r")
+    encoded = data.removesuffix(b"\r\n" if data.endswith(b"\r\n") else b"\n")
     try:
         key = base64.b64decode(encoded, validate=True)
     except binascii.Error:

@@ -6,6 +6,7 @@ file still open with a key that was removed: only a new backup has a new data ke
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,10 +77,13 @@ def remove_key(path: Path, secrets: Sequence[Secret], number: int) -> None:
 def _held(path: Path) -> Iterator[BinaryIO]:
     """Open the backup as the only one that changes its slots."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        found = path.stat(follow_symlinks=False)
     except FileNotFoundError:
         raise MissingError("the backup is not there") from None
-    with os.fdopen(descriptor, "rb") as file:
+    # A link would be replaced by a file, and what it names would stay as it was.
+    if not stat.S_ISREG(found.st_mode):
+        raise UnusableError("the backup is not a regular file")
+    with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

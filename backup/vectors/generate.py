@@ -7,15 +7,18 @@ import json
 import sys
 from pathlib import Path
 
+import forgeries
 import headers
 import sound
 import streams
+import versions
 from vector import Vector
 
 
 def vectors() -> list[Vector]:
     """Return all vectors, each under a name of its own."""
-    made = [*sound.vectors(), *headers.vectors(), *streams.vectors()]
+    parts = (sound, headers, versions, forgeries, streams)
+    made = [one for part in parts for one in part.vectors()]
     names = [one.name for one in made]
     if len(set(names)) < len(names):
         raise ValueError(sorted(name for name in names if names.count(name) > 1))
@@ -23,13 +26,13 @@ def vectors() -> list[Vector]:
 
 
 def index(made: list[Vector]) -> str:
-    """Return the index: the keys, then what each file is to be opened with and must answer."""
-    keys = {one.key.name: one.key for one in made}
-    listed = {
-        "keys": {name: {"kind": k.kind, "file_hex": k.file.hex()} for name, k in keys.items()},
-        "vectors": [one.entry() for one in made],
-    }
-    return json.dumps(listed, indent=1, ensure_ascii=True) + "\n"
+    """Return the index, a line for each key and vector."""
+    used = {one.key.name: one.key for one in made}
+    keys = {name: {"kind": k.kind, "file_hex": k.file.hex()} for name, k in used.items()}
+    named = (f"  {json.dumps(name)}: {json.dumps(key)}" for name, key in keys.items())
+    listed = (f"  {json.dumps(one.entry())}" for one in made)
+    lines = '{\n "keys": {\n', ",\n".join(named), '\n },\n "vectors": [\n', ",\n".join(listed)
+    return "".join(lines) + "\n ]\n}\n"
 
 
 def main(folder: Path) -> None:

@@ -1,35 +1,8 @@
-"""Vectors of headers: begun wrongly, of unknown versions, spelled otherwise, out of bounds."""
+"""Vectors of headers: begun wrongly, spelled otherwise, not of their form, out of bounds."""
 
-import json
-from collections.abc import Callable
-from typing import Any
-
-from encoder import (
-    MAGIC,
-    Edit,
-    Members,
-    Recipe,
-    Slot,
-    canonical,
-    cheap,
-    container,
-    data_key,
-    key_file,
-    seeded,
-)
-from vector import (
-    DAMAGED,
-    KEY,
-    OK,
-    OTHER,
-    PASSPHRASE,
-    SMALL,
-    UNKNOWN,
-    WRONG_KEY,
-    Vector,
-    recipe,
-    vector,
-)
+from edits import at_digest, cut, flip, line, order, swap
+from encoder import MAGIC, Edit, Members, Recipe, Slot, cheap, container, key_file
+from vector import DAMAGED, KEY, OTHER, PASSPHRASE, SMALL, WRONG_KEY, Vector, vector
 
 FORGED = "Digest and MAC fit: only the rule itself refuses it."
 ODD_VALUES: dict[str, str] = {
@@ -50,48 +23,6 @@ ODD_VALUES: dict[str, str] = {
     "5000-digits": "1" * 5000,
 }
 """What may stand in place of an integer in JSON or almost JSON."""
-
-
-def swap(old: bytes, new: bytes) -> Edit:
-    """Return an edit that replaces the one occurrence of *old*."""
-
-    def edit(data: bytes) -> bytes:
-        if data.count(old) != 1:
-            raise ValueError(f"{old!r} occurs {data.count(old)} times")
-        return data.replace(old, new)
-
-    return edit
-
-
-def line(number: int, change: Callable[[bytes], bytes]) -> Edit:
-    """Return an edit of one line among the lines: 0 is the core."""
-
-    def edit(data: bytes) -> bytes:
-        lines = data.split(b"\n")
-        lines[number] = change(lines[number])
-        return b"\n".join(lines)
-
-    return edit
-
-
-def order(*numbers: int) -> Edit:
-    """Return an edit that keeps these lines, in this order."""
-
-    def edit(data: bytes) -> bytes:
-        lines = data.split(b"\n")[:-1]
-        return b"".join(lines[number] + b"\n" for number in numbers)
-
-    return edit
-
-
-def flip(at: int, bit: int = 1) -> Edit:
-    """Return an edit that flips a bit of the byte at *at*, which may count from the end."""
-
-    def edit(data: bytes) -> bytes:
-        place = at % len(data)
-        return data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
-
-    return edit
 
 
 def beginnings() -> list[Vector]:
@@ -151,69 +82,6 @@ def lengths() -> list[Vector]:
         vector("core-flipped", "The digest does not fit.", DAMAGED, whole=flip(40)),
         vector("slot-flipped", "The digest does not fit.", DAMAGED, whole=flip(420)),
     ]
-
-
-def cut(at: int) -> Edit:
-    """Return an edit that keeps the first *at* bytes."""
-    return lambda data: data[:at]
-
-
-def at_digest(offset: int) -> Edit:
-    """Return an edit that flips a bit at *offset* from the digest on."""
-    return lambda data: flip(12 + int.from_bytes(data[8:12], "big") + offset)(data)
-
-
-def versions() -> list[Vector]:
-    """Return vectors of numbers that no decoder of format 1 knows."""
-    numbers = (0, 2, 9, 10, 999_999_999)
-    suites = (0, 3, 9, 65536, 2**63 - 1)
-    kinds = {"kind": ("recipient", "1", "keyfiles"), "kdf": ("hkdf-sha512", "argon2id-v19", "none")}
-    only = (Slot(PASSPHRASE, unwrappable=True, edit={"kdf": "argon2id-v16"}),)
-    crossed = (Slot(PASSPHRASE, unwrappable=True, edit={"kdf": "hkdf-sha256"}),)
-    second = (Slot(KEY), Slot(OTHER, edit={"kind": "recipient"}))
-    fields = {"new": {"more": 1, "chunk_bytes": 5}, "long": {"app_version": "x" * 3000}}
-    said = "It is refused with its number, whatever else it says."
-    return [
-        *(vector(f"format-{n}", said, UNKNOWN, core={"format": n}) for n in numbers),
-        *(
-            vector(f"format-2-{n}", said, UNKNOWN, core={"format": 2, **c})
-            for n, c in fields.items()
-        ),
-        vector("format-digit", "One digit changed in place.", UNKNOWN, whole=other_format),
-        vector("format-2-length", said, UNKNOWN, core={"format": 2}, length=2**32 - 1),
-        vector("format-2-cut", said, UNKNOWN, core={"format": 2}, whole=cut(200)),
-        vector("format-2-other-key", said, UNKNOWN, OTHER, core={"format": 2}),
-        *(vector(f"suite-{n}", said, UNKNOWN, core={"suite": n}) for n in suites),
-        vector("suite-new-members", said, UNKNOWN, core={"suite": 3, "more": 1}),
-        *(
-            vector(f"{member}-{value}", said, UNKNOWN, slots=(Slot(KEY, edit={member: value}),))
-            for member, values in kinds.items()
-            for value in values
-        ),
-        vector("kind-new-members", said, UNKNOWN, slots=(Slot(KEY, edit={"kind": "x", "y": 1}),)),
-        vector("kind-second", "The first would open.", UNKNOWN, slots=second),
-        vector("kdf-argon2id-v16", said, UNKNOWN, PASSPHRASE, slots=only),
-        vector(
-            "kdf-crossed", "A derivation of the other kind.", UNKNOWN, PASSPHRASE, slots=crossed
-        ),
-        vector(
-            "format-leading-zero", "No number.", DAMAGED, lines=swap(b'format":1', b'format":01')
-        ),
-        vector("format-ten-digits", "No number.", DAMAGED, core={"format": 10**9}),
-        vector("format-missing", "No format.", DAMAGED, core={"format": None}),
-        vector("format-late", "Beyond the first bytes.", DAMAGED, core={"app_version": "x" * 4096}),
-        vector("format-text", "No number.", DAMAGED, core={"format": "1"}),
-        vector("kind-spelled", "No word.", DAMAGED, slots=(Slot(KEY, edit={"kind": "Key file"}),)),
-        vector("kind-number", "No word.", DAMAGED, slots=(Slot(KEY, edit={"kind": 1}),)),
-        vector("kind-missing", "No kind.", DAMAGED, slots=(Slot(KEY, edit={"kind": None}),)),
-        vector("suite-missing", "No suite.", DAMAGED, core={"suite": None}),
-        vector("suite-text", "No number.", DAMAGED, core={"suite": "1"}),
-    ]
-
-
-def other_format(data: bytes) -> bytes:
-    """Change the digit of the format, and nothing else."""
-    return swap(b'"format":1,', b'"format":7,')(data)
 
 
 def spellings() -> list[Vector]:
@@ -355,67 +223,7 @@ def costs() -> list[Vector]:
     ]
 
 
-def forgeries() -> list[Vector]:
-    """Return vectors of edits by one who has no data key, and made the digest anew."""
-    two = (Slot(KEY), Slot(OTHER))
-    theirs = Slot(OTHER).line("theirs", 2, seeded("theirs", 32), data_key("theirs"))
-    value = line(1, member("wrapped", "00" * 48))
-    core: dict[str, Edit] = {
-        "generation": swap(b":42,", b":43,"),
-        "suite": swap(b'"suite":1', b'"suite":2'),
-        "instance": swap(b'"instance_id":"', b'"instance_id":"b'),
-    }
-    other: dict[str, Edit] = {
-        "removed": order(0, 1),
-        "salt": line(2, member("salt", "00" * 16)),
-        "wrapped": line(2, member("wrapped", "00" * 48)),
-        "number": line(2, member("slot", 9)),
-        "replaced": lambda data: order(0, 1)(data) + theirs + b"\n",
-    }
-    own: dict[str, Edit] = {
-        "salt": line(1, member("salt", "00" * 16)),
-        "nonce": line(1, member("nonce", "00" * 12)),
-        "wrapped": value,
-        "removed": order(0, 2),
-    }
-    said = "Forged without the data key"
-    return [
-        *(vector(f"forged-core-{n}", f"{said}.", WRONG_KEY, forged=e) for n, e in core.items()),
-        *(
-            vector(f"forged-slot-{n}", f"{said}; the MAC tells.", DAMAGED, slots=two, forged=e)
-            for n, e in other.items()
-        ),
-        *(
-            vector(f"forged-own-{n}", f"{said}.", WRONG_KEY, slots=two, forged=e)
-            for n, e in own.items()
-        ),
-        vector("unforged", "The same without an edit.", OK, slots=two),
-        *spliced(),
-    ]
-
-
-def member(name: str, value: Any) -> Callable[[bytes], bytes]:
-    """Return an edit of one member of a line."""
-    return lambda text: canonical({**json.loads(text), name: value})
-
-
-def spliced() -> list[Vector]:
-    """Return vectors that are put together of two backups."""
-    one, two = (container(recipe(label=f"splice {n}")) for n in (1, 2))
-    shared = container(recipe(label="splice 3", data_key=data_key("splice 1")))
-    ends = [76 + int.from_bytes(whole[8:12], "big") for whole in (one, two, shared)]
-    files = {
-        "payload": one[: ends[0]] + two[ends[1] :],
-        "payload-same-data-key": one[: ends[0]] + shared[ends[2] :],
-        "mac": one[: ends[0] - 32] + two[ends[1] - 32 : ends[1]] + one[ends[0] :],
-        "two-files": one + two,
-        "doubled": one + one,
-    }
-    said = "Two backups that one key opens, put together."
-    return [Vector(f"spliced-{name}", said, DAMAGED, data=data) for name, data in files.items()]
-
-
 def vectors() -> list[Vector]:
     """Return all of this file."""
-    parts = (beginnings, lengths, versions, spellings, slots, costs, forgeries)
+    parts = (beginnings, lengths, spellings, slots, costs)
     return [made for part in parts for made in part()]

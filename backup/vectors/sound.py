@@ -1,5 +1,6 @@
 """Vectors that open, and those that would with another key."""
 
+import base64
 import unicodedata
 from typing import Any
 
@@ -23,12 +24,16 @@ COMPOSED = unicodedata.normalize("NFC", "Café au lait").encode()
 DECOMPOSED = unicodedata.normalize("NFD", "Café au lait").encode()
 ACCENT = Key("decomposed", "passphrase", DECOMPOSED + b"\n", COMPOSED)
 CRLF = Key("crlf", "passphrase", b" two  spaces \r\n", b" two  spaces ")
+RETURN = Key("return", "passphrase", b"correct horse\r", b"correct horse\r")
 BARE = Key("bare", "passphrase", b"correct horse", b"correct horse")
 LINES = Key("two newlines", "passphrase", b"correct horse\n\n", b"correct horse\n")
 LONG = Key("long", "passphrase", b"x" * 4096, b"x" * 4096)
 WIDE = Key("compatible", "passphrase", "ﬁn".encode(), "ﬁn".encode())
 NARROW = Key("narrow", "passphrase", b"fin", b"fin")
 UPPER = Key("upper", "passphrase", b"Correct horse\n", b"Correct horse")
+RAW = seeded("key encoded", 32)
+ENCODED = Key("encoded", "keyfile", base64.b64encode(RAW), RAW)
+ENDED = Key("ended", "keyfile", base64.b64encode(RAW) + b"\r\n", RAW)
 SIXTEEN = tuple(key_file(f"key {number}") for number in range(1, 17))
 
 TABLES = {"memories": {"rows": 3, "sha256": "ab" * 32}, "_x9": {"rows": 0, "sha256": "00" * 32}}
@@ -59,6 +64,8 @@ def opening() -> list[Vector]:
     spread = (Slot(OTHER, number=3), Slot(KEY, number=7), Slot(PASSPHRASE, number=16))
     return [
         vector("key-file", "A key file slot, AES-256-GCM.", OK),
+        vector("key-file-base64", "A key file in base64.", OK, ENCODED, slots=(Slot(ENCODED),)),
+        vector("key-file-base64-crlf", "And a CR LF.", OK, ENDED, slots=(Slot(ENDED),)),
         vector("chacha", "A key file slot, ChaCha20-Poly1305.", OK, core={"suite": 2}),
         vector("passphrase", "A passphrase slot.", OK, PASSPHRASE, slots=(Slot(PASSPHRASE),)),
         vector(
@@ -72,6 +79,7 @@ def opening() -> list[Vector]:
         vector("bare", "A passphrase file may lack its newline.", OK, BARE, slots=(Slot(BARE),)),
         vector("crlf", "A CR LF ends a passphrase file too.", OK, CRLF, slots=(Slot(CRLF),)),
         vector("two-newlines", "One newline is no part of it.", OK, LINES, slots=(Slot(LINES),)),
+        vector("return", "A CR alone is a part.", OK, RETURN, slots=(Slot(RETURN),)),
         vector("composed", "A passphrase is made NFC.", OK, ACCENT, slots=(Slot(ACCENT),)),
         vector("long", "A passphrase of 4,096 bytes.", OK, LONG, slots=(Slot(LONG),)),
         vector("three-slots-key", "The third of three slots.", OK, slots=mixed),
@@ -187,6 +195,7 @@ def locked() -> list[Vector]:
         vector("wrong-key-file-chacha", "Another key.", WRONG_KEY, OTHER, core={"suite": 2}),
         vector("wrong-of-sixteen", "None of sixteen.", WRONG_KEY, slots=many),
         vector("wrong-passphrase", "Another passphrase.", WRONG_KEY, UPPER, slots=by_passphrase),
+        vector("wrong-return", "A CR alone is a part.", WRONG_KEY, RETURN, slots=by_passphrase),
         vector("wrong-newline", "Only one newline goes.", WRONG_KEY, LINES, slots=by_passphrase),
         vector("wrong-compatible", "NFC, not NFKC.", WRONG_KEY, NARROW, slots=(Slot(WIDE),)),
         vector("wrong-kind-key", "Only passphrases open it.", WRONG_KEY, slots=by_passphrase),

@@ -12,6 +12,8 @@ from codeflow_memory.cli.context import Context, shared_options
 
 _MEMORY = "codeflow_memory.cli.memory"
 _REVIEW = "codeflow_memory.cli.review"
+_RETENTION = "codeflow_memory.cli.retention"
+_HOLD = "codeflow_memory.cli.hold"
 _TRANSFER = "codeflow_memory.cli.transfer"
 _DECISIONS = {"accept": f"{_REVIEW}:accept", "reject": f"{_REVIEW}:reject"}
 _QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
@@ -80,6 +82,8 @@ _HELP = {
     "token": "Bearer tokens.",
     "tenant": "The tenants of a home.",
     "audit": "The record of every change.",
+    "retention": "What is deleted by age, and what is held from it.",
+    "hold": "Legal holds: what no deletion may take.",
 }
 
 _TREE: Mapping[str, Place] = {
@@ -119,8 +123,18 @@ _TREE: Mapping[str, Place] = {
         "create": "codeflow_memory.cli.tenant:create",
         "list": "codeflow_memory.cli.tenant:list_tenants",
     },
+    "retention": {
+        "preview": f"{_RETENTION}:preview",
+        "apply": f"{_RETENTION}:apply",
+        "hold": {
+            "add": f"{_HOLD}:add",
+            "remove": f"{_HOLD}:remove",
+            "list": f"{_HOLD}:list_holds",
+        },
+    },
     "audit": {"verify": "codeflow_memory.cli.audit:verify"},
     "backup": "codeflow_memory.cli.backup:backup",
+    "erase": "codeflow_memory.cli.erase:erase",
     "import-json": f"{_TRANSFER}:import_json",
     "export": f"{_TRANSFER}:export",
     "import-jsonl": f"{_TRANSFER}:import_jsonl",

@@ -41,6 +41,8 @@ EXIT: Final[Mapping[type[CodeflowError], int]] = {
     errors.ImportConflictError: CONFLICT,
     errors.IllegalTransitionError: CONFLICT,
     errors.PreviouslyRejectedError: CONFLICT,
+    errors.LegalHoldError: CONFLICT,
+    errors.StalePlanError: CONFLICT,
     errors.LimitExceededError: FAILED,
     errors.RateLimitedError: FAILED,
     errors.BusyError: FAILED,

@@ -69,7 +69,7 @@ def opened(
     """
     home = context.local(command)
     settle(home)
-    if making or _waits(home):
+    if making or waits(home):
         make(home)
     elif not home.path.is_dir():
         raise NotThereError(f"there is no home {home.path}: `codeflow-memory up` makes it")
@@ -108,7 +108,7 @@ def close(tenants: Tenants) -> None:
     tenants.close()
 
 
-def _waits(home: Home) -> bool:
+def waits(home: Home) -> bool:
     """Tell whether an older document stands in *home* and no database of `local` does."""
     return os.path.lexists(home.path / LEGACY_DOCUMENT) and not home.database(LOCAL).exists()
 

@@ -142,7 +142,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
         (home.path / SERVER).write_text(listener.url, "utf-8")
         # What was imported lives as long as the server: no collection need look at it again.
         gc.freeze()
-        worker = Worker(start.opened.tenants, time.monotonic)
+        worker = Worker(start.opened.tenants, time.monotonic, settings.policies())
 
         def ready(url: str) -> None:
             _log.info("serving", extra={"version": __version__})

@@ -7,7 +7,8 @@
     ``ImportConflictError`` ``IllegalTransitionError`` ``PreviouslyRejectedError``
     ``ProvenanceInvalidError`` ``PublicationRefusedError`` ``StoreUnusableError``
     ``InternalError`` ``MethodNotAllowedError`` ``UnsupportedMediaTypeError``
-    ``MisdirectedRequestError`` ``DeadlineExceededError``
+    ``MisdirectedRequestError`` ``DeadlineExceededError`` ``LegalHoldError``
+    ``StalePlanError``
 
 Each class has a stable ``code``, typed ``facts`` for programs and a sentence for people. No status
 and no exit code: those belong to the transports. Sentences never carry the text of a memory, a
@@ -221,6 +222,35 @@ class IllegalTransitionError(CodeflowError):
     def facts(self) -> Facts:
         """Both states."""
         return {"from": self.source, "to": self.target}
+
+
+class LegalHoldError(CodeflowError):
+    """A legal hold keeps the memory, or its whole project, from being deleted."""
+
+    code = "legal-hold"
+
+    def __init__(self, memory_ids: Sequence[str]) -> None:
+        super().__init__(
+            f"under a legal hold, which an owner must release first: {', '.join(memory_ids)}"
+        )
+        self.memory_ids = tuple(memory_ids)
+
+    @property
+    def facts(self) -> Facts:
+        """The memories that are held."""
+        return {"memory_ids": list(self.memory_ids)}
+
+
+class StalePlanError(CodeflowError):
+    """What retention would remove is not what the named plan says: something changed since."""
+
+    code = "stale-plan"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database, a policy or what they lead to is not what this plan was made of; "
+            "nothing was removed: preview again"
+        )
 
 
 class PreviouslyRejectedError(CodeflowError):

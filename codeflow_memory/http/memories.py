@@ -177,7 +177,7 @@ class MemoryController(Controller):
             )
         )
 
-    @delete(status_code=200, responses=refusals(*MEMORY_REVISIONS))
+    @delete(status_code=200, responses=refusals(*MEMORY_REVISIONS, errors.LegalHoldError))
     async def delete(
         self,
         memory_id: FromPath[str],

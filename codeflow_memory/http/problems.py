@@ -35,6 +35,8 @@ STATUS: Final[Mapping[type[CodeflowError], HTTPStatus]] = {
     errors.ImportConflictError: HTTPStatus.CONFLICT,
     errors.IllegalTransitionError: HTTPStatus.CONFLICT,
     errors.PreviouslyRejectedError: HTTPStatus.CONFLICT,
+    errors.LegalHoldError: HTTPStatus.CONFLICT,
+    errors.StalePlanError: HTTPStatus.CONFLICT,
     errors.RevisionConflictError: HTTPStatus.PRECONDITION_FAILED,
     errors.LimitExceededError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from codeflow_memory.domain.access import Access, Role
-from codeflow_memory.domain.errors import ForbiddenError
+from codeflow_memory.domain.errors import ForbiddenError, LegalHoldError
 from codeflow_memory.domain.lifecycle import Action, move
 from codeflow_memory.domain.memory import Collection, Memory, Tombstone
 from codeflow_memory.services import access as accesses
@@ -11,7 +11,7 @@ from codeflow_memory.services import entries, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.views import View
-from codeflow_memory.storage import approvals, citations, feedback, manifests, revisions
+from codeflow_memory.storage import approvals, citations, feedback, holds, manifests, revisions
 from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.receipts import Receipt
 
@@ -33,6 +33,7 @@ def delete(
         NotFoundError: There is none for the caller.
         ForbiddenError: It is another's, and the caller is no maintainer.
         RevisionConflictError: It changed since *base_revision*.
+        LegalHoldError: A hold keeps it.
     """
 
     def work(mutation: Mutation) -> Receipt:
@@ -45,12 +46,25 @@ def delete(
 
 
 def erase(mutation: Mutation, stored: Stored, reason: str | None) -> Memory:
-    """Put the tombstone in place and take the text out of every table, in this transaction."""
+    """Delete an entry for the caller, in this transaction; see `delete`."""
+    _may_delete(mutation.access, stored.memory)
+    return bury(mutation, stored, reason)
+
+
+def bury(mutation: Mutation, stored: Stored, reason: str | None) -> Memory:
+    """Put the tombstone in place and take the text out of every table, in this transaction.
+
+    The one way for every deletion; whether the caller may delete this was decided before.
+
+    Raises:
+        LegalHoldError: A hold keeps the entry.
+    """
     memory, tx = stored.memory, mutation.tx
-    _may_delete(mutation.access, memory)
     target = move(Action.DELETE, memory.status)
     if target is None:
         return memory
+    if holds.is_held(tx, memory.repository_id, memory.project_id, memory.memory_id):
+        raise LegalHoldError([memory.memory_id])
     code = entries.code_of(reason)
     stone = entries.change(
         mutation,

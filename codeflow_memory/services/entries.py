@@ -24,7 +24,19 @@ from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.revisions import Step
 
 REASON_CODES = frozenset(
-    {"wrong", "outdated", "secret", "not-durable", "duplicate", "expired", "trust", "superseded"}
+    {
+        "wrong",
+        "outdated",
+        "secret",
+        "not-durable",
+        "duplicate",
+        "expired",
+        "trust",
+        "superseded",
+        "retention",
+        "erasure",
+        "source-removed",
+    }
 )
 """Reasons that audit and tombstones keep: a free text could repeat words of a deleted memory."""
 

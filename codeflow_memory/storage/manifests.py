@@ -43,7 +43,7 @@ def insert(tx: Transaction, manifest: Manifest, memory_ids: set[str]) -> None:
         {
             "repository_id": manifest.repository_id,
             "manifest_id": manifest.manifest_id,
-            "listed": b"".join(sorted(map(_mark, memory_ids))),
+            "listed": b"".join(sorted(map(mark, memory_ids))),
         },
     )
 
@@ -140,12 +140,12 @@ def erase_free_text(tx: Transaction, repository_id: str, memory_id: str) -> None
     Goes through the lists of the repository, 0.12 s for 100,000: one row for each memory that a
     manifest lists, found by an index, took each selection longer than all else that it stores.
     """
-    mark, after = _mark(memory_id), ""
+    sought, after = mark(memory_id), ""
     while True:
         page = _lists(tx, repository_id, after)
         # Eight bytes that begin within one mark and end in the next are as unlikely as two equal
         # ones; what a chance costs is words that could have stayed.
-        listing = [manifest_id for manifest_id, listed in page if mark in listed]
+        listing = [manifest_id for manifest_id, listed in page if sought in listed]
         if listing:
             _erase(tx, repository_id, listing)
         if len(page) < _PAGE:
@@ -156,11 +156,13 @@ def erase_free_text(tx: Transaction, repository_id: str, memory_id: str) -> None
 _PAGE = 1_000
 """Lists that are read at a time, of at most 1.6 kB each."""
 
-_MARK_BYTES = 8
+MARK_BYTES = 8
+"""Of a memory in the list of a manifest."""
 
 
-def _mark(memory_id: str) -> bytes:
-    return hashlib.sha256(memory_id.encode()).digest()[:_MARK_BYTES]
+def mark(memory_id: str) -> bytes:
+    """Return what stands for a memory in the lists of manifests."""
+    return hashlib.sha256(memory_id.encode()).digest()[:MARK_BYTES]
 
 
 def _lists(tx: Transaction, repository_id: str, after: str) -> list[Row]:

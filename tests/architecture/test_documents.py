@@ -22,7 +22,9 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "SECURITY.md",
     "CHANGELOG.md",
+    "backup/FORMAT.md",
     "backup/README.md",
+    "backup/vectors/README.md",
     "benchmarks/README.md",
     "migrations/README.md",
     "ops/README.md",
@@ -38,7 +40,7 @@ _NOT_OURS = {"requirements.lock"}
 _ELSEWHERE = {"config.toml", "CLAUDE.md", "codeflow_memory/_migrations"}
 """In a home, in a repository that is learned from, in the wheel."""
 
-_PREFIXES = ("", "codeflow_memory", "ops", "tests", "migrations", "benchmarks")
+_PREFIXES = ("", "codeflow_memory", "ops", "tests", "migrations", "benchmarks", "backup")
 
 
 def text(name):

@@ -24,6 +24,8 @@ CODES = {
     "import-conflict": 409,
     "illegal-transition": 409,
     "previously-rejected": 409,
+    "legal-hold": 409,
+    "stale-plan": 409,
     "provenance-invalid": 422,
     "publication-refused": 422,
     "store-unusable": 503,

@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from .tree import PACKAGE, ROOT, Module, modules, snippet
+from .tree import BACKUP, PACKAGE, ROOT, Module, modules, snippet
 
 HOMES = {
     "apsw": ("storage/",),
@@ -34,6 +34,18 @@ HOMES = {
 ``cli/local.py`` takes ASGI's types from Litestar; ``http/pagination.py`` signs cursors.
 """
 
+BACKUP_HOMES = {
+    "cryptography": ("ciphers.py", "signature.py"),
+    "hmac": ("ciphers.py",),
+    "argon2": ("derivations.py",),
+    PACKAGE: (),
+    "litestar": (),
+    "pydantic": (),
+    "sqlite3": (),
+    "pickle": (),
+}
+"""The same of the backup; ``signature.py`` has keys that are none of a backup."""
+
 RUNS_PROGRAMS = {"adapters/git_process.py", "cli/sample_repository.py"}
 
 PURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "tempfile"}
@@ -58,11 +70,12 @@ def imports(module: Module) -> list[tuple[ast.AST, str]]:
 
 
 def away_from_home(module: Module) -> list[str]:
-    inside = module.place.removeprefix(f"{PACKAGE}/")
+    folder, known = (PACKAGE, HOMES) if module.place.startswith(PACKAGE) else (BACKUP, BACKUP_HOMES)
+    inside = module.place.removeprefix(f"{folder}/")
     return [
         f"{module.at(node)} {name}"
         for node, name in imports(module)
-        if (homes := HOMES.get(name.split(".")[0])) is not None and not inside.startswith(homes)
+        if (homes := known.get(name.split(".")[0])) is not None and not inside.startswith(homes)
     ]
 
 
@@ -102,7 +115,14 @@ def reaches_storage(module: Module) -> list[str]:
 
 
 def test_each_library_is_imported_at_its_home_only():
-    assert [place for module in modules(PACKAGE) for place in away_from_home(module)] == []
+    assert [place for m in modules(PACKAGE, BACKUP) for place in away_from_home(m)] == []
+
+
+def test_each_home_of_the_backup_imports_its_library():
+    used = {(m.place, name.split(".")[0]) for m in modules(BACKUP) for _, name in imports(m)}
+    homes = {(f"{BACKUP}/{home}", name) for name, at in BACKUP_HOMES.items() for home in at}
+
+    assert homes <= used
 
 
 def test_the_domain_uses_the_standard_library_and_does_nothing_with_it():
@@ -147,6 +167,14 @@ def test_the_rules_see_what_breaks_them():
         "codeflow_memory/http/x.py:1 apsw",
         "codeflow_memory/http/x.py:2 time",
         "codeflow_memory/http/x.py:3 subprocess",
+    ]
+    apart = snippet(
+        "import hmac\nfrom codeflow_memory.domain import text\nfrom argon2 import low_level",
+        f"{BACKUP}/ciphers.py",
+    )
+    assert away_from_home(apart) == [
+        f"{BACKUP}/ciphers.py:2 codeflow_memory.domain",
+        f"{BACKUP}/ciphers.py:3 argon2",
     ]
     assert runs_programs(bad) == ["codeflow_memory/http/x.py:3 subprocess"]
 

@@ -103,6 +103,7 @@ def test_the_sdist_holds_what_the_wheel_is_built_from_and_the_documents(built):
     with tarfile.open(built[1]) as sdist:
         names = {member.name.split("/", 1)[1] for member in sdist.getmembers()}
     documents = {"README.md", "SECURITY.md", "CHANGELOG.md", "ARCHITECTURE.md"}
+    documents |= {"backup/FORMAT.md", "backup/decode.py"}
     own = {"pyproject.toml", "PKG-INFO", ".gitignore"}
     own |= {"LICENSE"} if (ROOT / "LICENSE").exists() else set()
 

@@ -24,6 +24,7 @@ GLOBAL_TABLES = {
     "receipts",
     "audit",
     "jobs",
+    "erasures",
     "schema_migrations",
     "json_each",
     "sqlite_schema",
@@ -98,6 +99,7 @@ _UNIQUE_LAST = {
     "memory_id, source": "the key of citations",
     "run_id DESC, repository_id": "the key of runs",
     "sequence": "the key of audit",
+    "r.memory_id, e.key": "rows are distinct, and an entry has one scope",
     "cid": "the place of a column in its table",
     "operation_id": "of one principal, or of all that an import wrote",
 }

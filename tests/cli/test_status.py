@@ -34,7 +34,7 @@ def test_who_runs_it_sees_sizes_audit_jobs_limits_and_what_was_last_done(
     (home / "operations.json").write_text(
         json.dumps({"last_backup": {"at": "2026-05-01T02:00:00Z", "file": "b.cfmb"}})
     )
-    (home / "undo-20260501T020000Z").mkdir()
+    (home / "undo-20990501T020000Z").mkdir()
     env = {"CODEFLOW_URL": serve().url} if served else {}
 
     for who in ([], operator):
@@ -42,8 +42,8 @@ def test_who_runs_it_sees_sizes_audit_jobs_limits_and_what_was_last_done(
         assert told["schema_version"] >= 1
         assert told["last_backup"] == {"at": "2026-05-01T02:00:00Z", "file": "b.cfmb"}
         assert told["last_drill"] is None
-        assert told["earlier_states"] == ["undo-20260501T020000Z"]
+        assert told["earlier_states"] == ["undo-20990501T020000Z"]
         assert told["database_bytes"] == (home / "memory.sqlite").stat().st_size
     shown = cli("status", *operator, **env).ok().out
-    for part in ("b.cfmb", "none known", "undo-20260501T020000Z", "project_entries 0 of 5000"):
+    for part in ("b.cfmb", "none known", "undo-20990501T020000Z", "project_entries 0 of 5000"):
         assert part in shown

@@ -2,6 +2,9 @@
 
 import pytest
 
+from codeflow_memory.services import holds
+from codeflow_memory.services.holds import Target
+from codeflow_memory.services.mutation import Operation
 from codeflow_memory.storage import feedback as judgements
 
 ABSENT = "mem_01KABCDEFGHJKMNPQRSTVWXYZ0"
@@ -250,6 +253,18 @@ def test_an_operation_is_done_once(api):
     assert (again.status, again.json) == (first.status, first.json)
     other = api("ann", "POST", path, draft | {"title": "Twice"}, key="once")
     other.refused(409, "operation-reused")
+
+
+def test_a_held_memory_is_not_deleted(api):
+    memory = api.accept()
+    path = f"/api/memories/{memory['id']}"
+    target, operation = Target(memory["id"]), Operation(None, ())
+    holds.add(api.world.store, api.world.owner, target, "a case", operation)
+
+    refused = api("max", "DELETE", path, match=2).refused(409, "legal-hold")
+
+    assert refused["memory_ids"] == [memory["id"]]
+    assert api("reader", "GET", path).ok()["body"] == memory["body"]
 
 
 @pytest.mark.parametrize("raw", [None, b"{}", b'{"reason": "wrong"}'])

@@ -159,13 +159,13 @@ def test_the_status_tells_its_version_to_all_and_the_rest_to_who_runs_the_tenant
 def test_of_the_home_itself_only_its_first_tenant_is_told(api):
     home = api.world.tenants.home.path
     (home / "operations.json").write_text('{"last_backup": {"at": "2026-05-01T02:00:00Z"}}')
-    (home / "undo-20260501T020000Z").mkdir()
+    (home / "undo-20990501T020000Z").mkdir()
 
     own = api("ops", "GET", "/api/status").ok()["operations"]
     other = api("foreign", "GET", "/api/status").ok()["operations"]
 
     assert own["last_backup"] == {"at": "2026-05-01T02:00:00Z"}
-    assert own["earlier_states"] == ["undo-20260501T020000Z"]
+    assert own["earlier_states"] == ["undo-20990501T020000Z"]
     assert (other["last_backup"], other["earlier_states"]) == (None, [])
 
 

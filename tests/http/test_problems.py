@@ -29,6 +29,8 @@ WIRE = {
     "import-conflict": 409,
     "illegal-transition": 409,
     "previously-rejected": 409,
+    "legal-hold": 409,
+    "stale-plan": 409,
     "revision-conflict": 412,
     "limit-exceeded": 413,
     "unsupported-media-type": 415,

@@ -5,7 +5,8 @@ from pathlib import Path
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.lifecycle import Action
-from codeflow_memory.domain.memory import Collection, Content, Kind, Pair
+from codeflow_memory.domain.memory import Collection, Content, Kind, Pair, Status
+from codeflow_memory.domain.retention import Policy
 from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import (
     batch,
@@ -15,6 +16,7 @@ from codeflow_memory.services import (
     memories,
     principals,
     publication,
+    retention,
     review,
     runs,
     selections,
@@ -194,6 +196,32 @@ SELECTED = Workload(
     "a deletion of what was selected",
     _prepare_selected,
     (step_of(3, delete_the_first),),
+    images=150,
+    answers=True,
+    check=check,
+)
+
+
+def _prepare_aged(home: Path) -> None:
+    """Make a home with a note that a manifest lists and a proposal, both old enough to go."""
+    prepare(home)
+    for number, work in enumerate((keep_a_note, propose, select), start=1):
+        step_of(number, work).run(home, None)
+
+
+def apply_retention(call: Call) -> None:
+    """Preview and apply; a retry that finds everything gone has nothing to do."""
+    policies = (Policy(frozenset(), frozenset(), frozenset(Status), 0, None),)
+    plan = retention.preview(call.store, call.owner, policies)
+    assert len(plan.outcome.removed) in {0, 2}
+    if plan.outcome.removed:
+        retention.apply(call.store, call.owner, policies, plan.fingerprint, cascade=False)
+
+
+RETENTION = Workload(
+    "retention",
+    _prepare_aged,
+    (step_of(4, apply_retention),),
     images=150,
     answers=True,
     check=check,

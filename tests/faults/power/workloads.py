@@ -10,7 +10,7 @@ from . import standin
 from .consistency import check
 from .drill import DATABASE, Step, Workload
 from .legacy import IMPORT
-from .product import ADMINISTRATION, MEMORIES, SELECTED
+from .product import ADMINISTRATION, MEMORIES, RETENTION, SELECTED
 from .stores import make_home, opened_tenants
 from .survey import opened
 from .upkeep import CHECKPOINT, UPGRADE
@@ -104,7 +104,7 @@ FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), imag
 
 WORKLOADS = (
     *(ENGINE, MIGRATION, FOUNDATION, UPGRADE, CHECKPOINT, IMPORT),
-    *(SELECTED, ADMINISTRATION, MEMORIES),
+    *(SELECTED, RETENTION, ADMINISTRATION, MEMORIES),
 )
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}
