@@ -12,7 +12,8 @@ from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import Home
 
 from .drill import DATABASE, Step, Workload
-from .stores import opened_store, prepare
+from .product import keep_a_note
+from .stores import opened_store, prepare, step_of
 
 CANNED = {
     "9001_more.sql": "CREATE TABLE more (n INTEGER PRIMARY KEY, t TEXT NOT NULL) STRICT;"
@@ -90,7 +91,7 @@ CHECKPOINT = Workload(
     "a checkpoint",
     prepare,
     # Of a crash between line and mark a retry makes no mark: nothing came since.
-    (Step("sign", _sign, rests=2),),
-    images=60,
+    (step_of(1, keep_a_note), Step("sign", _sign, rests=2)),
+    images=150,
     standing=_never_accused,
 )
