@@ -12,6 +12,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler
 
 from codeflow_memory import __version__
 from codeflow_memory.domain.access import Access
+from codeflow_memory.domain.rate import Rate
 from codeflow_memory.http import (
     admin,
     batch,
@@ -38,7 +39,7 @@ from codeflow_memory.http.options import answer_options
 from codeflow_memory.http.parameters import check_parameters, learn_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
-from codeflow_memory.http.rate import Rate, RateLimits, Rates
+from codeflow_memory.http.rate import RateLimits, Rates
 from codeflow_memory.http.witness import Observer, Witness
 from codeflow_memory.settings import Settings
 

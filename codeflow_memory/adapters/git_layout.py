@@ -21,6 +21,9 @@ MAX_SMALL_FILE_BYTES = 1024 * 1024
 MAX_ALTERNATE_DEPTH = 5
 """As git itself follows them."""
 
+_WORKTREES = "worktrees"
+_MODULES = Path(".git") / "modules"
+
 _HASH = re.compile(r"[0-9a-f]{40}")
 
 
@@ -63,16 +66,15 @@ def find_layout(path: Path, *, within: Path | None = None) -> Layout:
         raise refused("the path of a repository must be absolute")
     limit = None if within is None else within.resolve()
     toplevel, git_dir = _discover(path, limit)
-    common_dir = _common_dir(git_dir)
+    _check_limit(limit, toplevel, git_dir)
+    common_dir = _common_dir(toplevel, git_dir)
+    _check_limit(limit, common_dir)
+    allowed = [toplevel, git_dir, common_dir, *([] if limit is None else [limit])]
+    # Not before: a configuration that lies elsewhere is nobody's to read yet.
     config = _read_config(common_dir)
     _check_kind(config)
-    allowed = [toplevel, git_dir, common_dir]
-    if limit is not None:
-        if not all(part.is_relative_to(limit) for part in allowed):
-            raise refused("the repository reaches outside of the folder it was listed under")
-        allowed.append(limit)
-    if not git_dir == toplevel == common_dir:
-        _check_redirection(toplevel, git_dir, common_dir, config)
+    if not common_dir.is_relative_to(toplevel) and common_dir == git_dir:
+        _check_module(toplevel, git_dir, config)
     objects = _inside(common_dir / "objects", allowed)
     _check_objects(objects, allowed, depth=0)
     return Layout(toplevel, git_dir, common_dir, objects, _shallow(common_dir), config)
@@ -159,21 +161,15 @@ def _is_git_dir(folder: Path) -> bool:
     )
 
 
-def _common_dir(git_dir: Path) -> Path:
-    """Follow a linked worktree's ``commondir``; it is checked by `_check_redirection`."""
-    content = read_small(git_dir / "commondir", [git_dir])
-    if content is None:
-        return git_dir
-    target = content.strip()
-    if not target or b"\0" in target:
-        raise refused("commondir names no git directory")
-    return (git_dir / os.fsdecode(target)).resolve()
+def _check_limit(limit: Path | None, *parts: Path) -> None:
+    if limit is not None and not all(part.is_relative_to(limit) for part in parts):
+        raise refused("the repository reaches outside of the folder it was listed under")
 
 
-def _check_redirection(
-    toplevel: Path, git_dir: Path, common_dir: Path, config: Mapping[str, tuple[str, ...]]
-) -> None:
-    """Believe a git directory elsewhere only where that other place points back.
+def _common_dir(toplevel: Path, git_dir: Path) -> Path:
+    """Return the common directory of a git directory that may be the working tree's.
+
+    Of a git directory elsewhere nothing is read but what it takes to believe it:
 
     =============================================  ==========================================
     git directory                                  must
@@ -183,19 +179,37 @@ def _check_redirection(
     ``<parent's .git>/modules/<name>``             name this tree in ``core.worktree``
     anything else                                  be refused
     =============================================  ==========================================
+
+    The third is `_check_module`'s to see.
     """
-    if git_dir == common_dir:
-        if git_dir.is_relative_to(toplevel):
-            return
-        worktree = config.get("core.worktree", ("",))[-1]
-        module = any(git_dir.is_relative_to(p / ".git" / "modules") for p in toplevel.parents)
-        if module and worktree and (git_dir / worktree).resolve() == toplevel:
-            return
+    inside = git_dir.is_relative_to(toplevel)
+    if inside and read_small(git_dir / "commondir", [git_dir]) is None:
+        return git_dir
+    if git_dir.parent.name != _WORKTREES:
+        if not inside and any(git_dir.is_relative_to(p / _MODULES) for p in toplevel.parents):
+            return git_dir
         raise refused("the .git file leads out of the repository")
     back = read_small(git_dir / "gitdir", [git_dir]) or b""
     named = (git_dir / os.fsdecode(back.strip().replace(b"\0", b""))).resolve()
-    if git_dir.parent != common_dir / "worktrees" or named != toplevel / ".git":
+    common = git_dir.parent.parent
+    if named != toplevel / ".git" or _named_common(git_dir) != common:
         raise refused("the .git file leads to a repository that does not know this worktree")
+    return common
+
+
+def _named_common(git_dir: Path) -> Path | None:
+    content = read_small(git_dir / "commondir", [git_dir])
+    target = b"" if content is None else content.strip()
+    if not target or b"\0" in target:
+        return None
+    return (git_dir / os.fsdecode(target)).resolve()
+
+
+def _check_module(toplevel: Path, git_dir: Path, config: Mapping[str, tuple[str, ...]]) -> None:
+    """Believe a submodule's git directory where it names this tree as its own."""
+    worktree = config.get("core.worktree", ("",))[-1]
+    if not worktree or (git_dir / worktree).resolve() != toplevel:
+        raise refused("the .git file leads out of the repository")
 
 
 def _read_config(common_dir: Path) -> Mapping[str, tuple[str, ...]]:

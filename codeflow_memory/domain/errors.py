@@ -34,12 +34,15 @@ class CodeflowError(Exception):
 
 
 class UnauthenticatedError(CodeflowError):
-    """No token, or one that is unknown, expired or revoked; which of these is not said."""
+    """What was given names nobody: no token, an unknown, expired or revoked one, a wrong password.
+
+    Which of these is not said.
+    """
 
     code = "unauthenticated"
 
-    def __init__(self) -> None:
-        super().__init__("a valid bearer token is required")
+    def __init__(self, sentence: str = "a valid bearer token is required") -> None:
+        super().__init__(sentence)
 
 
 class ForbiddenError(CodeflowError):

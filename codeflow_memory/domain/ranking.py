@@ -28,13 +28,16 @@ often another entry's body says it, still outweighs it.
 """
 
 PIVOT = 800
-"""Characters up to which an entry is short: its length makes no difference."""
+"""Characters of title and body at which `SATURATION` holds; it grows with them.
 
-LENGTH_SHARE = 0.8
-"""How much of what a longer entry has more than `PIVOT` counts against its frequencies; BM25's b.
+A fixed length, not an average, so that an entry's score does not move with what is written
+elsewhere.
+"""
 
-Counted from a fixed length, not from an average, so that an entry's score does not move with what
-is written elsewhere.
+SHORT = 200
+"""Characters up to which length makes no difference.
+
+Without it, the fewer words a remark of one line has, the better it answers any of them.
 """
 
 MAX_SEEDS = 512
@@ -58,12 +61,19 @@ Posting = tuple[str, int]
 Postings = Mapping[tuple[str, Form], Sequence[Posting]]
 """What the index holds for each lookup of a query, by term and form; each memory at most once."""
 
-MAX_FREQUENCY = 65_535
-"""Occurrences in one field that are told apart; a body of 16,384 characters holds fewer."""
+MAX_FREQUENCY = 16_383
+"""Occurrences in one field that are told apart, of 16,384 characters that a body may have.
+
+So that those of the four forms that are added up fit into one packed field.
+"""
 
 _SHIFT = 16
 _MASK = (1 << _SHIFT) - 1
-_LENGTH_STEP = 100
+_GRADE = 3 * _SHIFT
+"""The bit where the place of a form's weight begins, above the packed frequencies."""
+
+_LENGTH = _GRADE + 4
+_LENGTH_STEP = 50
 """Characters that one step of a length has: fewer different lengths, fewer worths to compute."""
 
 
@@ -100,9 +110,9 @@ def lengths(characters: Mapping[str, int]) -> dict[str, int]:
         characters: Memory id to characters of title and body together.
     """
     return {
-        memory_id: many // _LENGTH_STEP << 3 * _SHIFT
+        memory_id: many // _LENGTH_STEP << _LENGTH
         for memory_id, many in characters.items()
-        if many > PIVOT
+        if many > SHORT
     }
 
 
@@ -110,8 +120,9 @@ def score(query: Query, postings: Postings, visible: int, long: Mapping[str, int
     """Score every memory that has a term of the query.
 
     ``sum of idf(t) * w / (w + 0.5)`` over the query's tokens, where ``w`` is ``weight * (4 title +
-    3 tags + body)``: each field saturating as ``tf / (tf + 1.2 * length)``, each token by the form
-    that gives most.
+    3 tags + body)``: each field saturating as ``tf / (tf + 1.2)``, a body as ``tf / (tf + 1.2 *
+    length / 800)``. The weight is that of the best form that the memory has, the frequencies are
+    those of all forms together.
 
     Args:
         query: What is looked for.
@@ -128,14 +139,14 @@ def score(query: Query, postings: Postings, visible: int, long: Mapping[str, int
         outweighs a title by repetition.
     """
     totals: dict[str, float] = {}
-    tables = {
-        weight: _Impacts(weight) for weight in {w for t in query.tokens for _, _, w in t.lookups}
-    }
+    weights = sorted({w for t in query.tokens for _, _, w in t.lookups}, reverse=True)
+    worths = _Worths(weights)
+    grades = {weight: at << _GRADE for at, weight in enumerate(weights)}
     rarity: dict[str, float] = {}
     # Sorted, so that a sum adds its parts in one order whatever the order in the query; fsum,
     # which needs the parts in lists, costs 0.9 ms more for 6,000 postings.
     for token in sorted(query.tokens, key=lambda token: token.text):
-        impact = _impacts(token, postings, tables, long)
+        impact = _impacts(_occurrences(token, postings, grades), worths, long)
         idf = rarity[token.text] = inverse_frequency(len(impact), visible)
         known = totals.get
         for memory_id, value in impact.items():
@@ -257,22 +268,21 @@ def _fields(packed: int) -> list[str]:
     return [name for name, times in zip(FIELDS, present, strict=True) if times]
 
 
-class _Impacts(dict[int, float]):
-    """Packed frequencies and length to their worth at one weight; each is computed once."""
+class _Worths(dict[int, float]):
+    """Packed frequencies, grade and length to their worth; each is computed once."""
 
-    def __init__(self, weight: float) -> None:
+    def __init__(self, weights: Sequence[float]) -> None:
         super().__init__()
-        self._weight = weight
+        self._weights = weights
 
     def __missing__(self, packed: int) -> float:
-        steps, title = packed >> 3 * _SHIFT, packed >> 2 * _SHIFT & _MASK
-        tag, body = packed >> _SHIFT & _MASK, packed & _MASK
-        length = max(1.0, steps * _LENGTH_STEP / PIVOT)
-        half = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
-        worth = self._weight * (
+        weight = self._weights[packed >> _GRADE & (1 << _LENGTH - _GRADE) - 1]
+        title, tag, body = packed >> 2 * _SHIFT & _MASK, packed >> _SHIFT & _MASK, packed & _MASK
+        length = max(SHORT, (packed >> _LENGTH) * _LENGTH_STEP) / PIVOT
+        worth = weight * (
             TITLE_WEIGHT * title / (title + SATURATION)
             + TAG_WEIGHT * tag / (tag + SATURATION)
-            + BODY_WEIGHT * body / (body + half)
+            + BODY_WEIGHT * body / (body + SATURATION * length)
         )
         value = worth / (worth + COVERAGE)
         self[packed] = value
@@ -280,27 +290,45 @@ class _Impacts(dict[int, float]):
 
 
 def _impacts(
-    token: QueryToken,
-    postings: Postings,
-    tables: Mapping[float, _Impacts],
-    long: Mapping[str, int],
+    occurrences: Collection[Posting], worths: _Worths, long: Mapping[str, int]
 ) -> dict[str, float]:
-    """Return what *token* gives each memory that has it, by the form that gives most."""
-    impact: dict[str, float] = {}
+    """Return what a token gives each memory that has it."""
+    if not long:
+        return {memory_id: worths[packed] for memory_id, packed in occurrences}
     steps = long.get
-    for lookup in token.lookups:
-        table = tables[lookup.weight]
-        found = postings.get((lookup.term, lookup.form), ())
-        # Most have one form with postings and most entries are short: both are worth a way round.
-        if long:
-            worths = {memory_id: table[packed | steps(memory_id, 0)] for memory_id, packed in found}
+    return {memory_id: worths[packed | steps(memory_id, 0)] for memory_id, packed in occurrences}
+
+
+def _occurrences(
+    token: QueryToken, postings: Postings, grades: Mapping[float, int]
+) -> Collection[Posting]:
+    """Return each memory that has *token*, with the grade of its best form and all frequencies.
+
+    No occurrence is both a word and a part, so these add up; a stem's row has all of them.
+    """
+    lookups = [at for at in token.lookups if (at.term, at.form) in postings]
+    if len(lookups) == 1 and not grades[lookups[0].weight]:
+        return postings[lookups[0].term, lookups[0].form]
+    held: dict[str, int] = {}
+    for lookup in lookups:
+        found, grade = postings[lookup.term, lookup.form], grades[lookup.weight]
+        if held:
+            _merge(held, found, lookup.form, grade)
         else:
-            worths = {memory_id: table[packed] for memory_id, packed in found}
-        if not impact:
-            impact = worths
-            continue
-        known = impact.get
-        for memory_id, value in worths.items():
-            if value > known(memory_id, 0.0):
-                impact[memory_id] = value
-    return impact
+            held.update(found if not grade else ((m, packed + grade) for m, packed in found))
+    return held.items()
+
+
+def _merge(held: dict[str, int], found: Sequence[Posting], form: Form, grade: int) -> None:
+    """Put the rows of a further lookup into what better ones of the token have found."""
+    known = held.get
+    match form:
+        case Form.STEM:
+            for memory_id, packed in found:
+                held[memory_id] = (known(memory_id, grade) >> _GRADE << _GRADE) + packed
+        case Form.PLAIN:
+            for memory_id, packed in found:
+                held.setdefault(memory_id, packed + grade)
+        case _:
+            for memory_id, packed in found:
+                held[memory_id] = known(memory_id, grade) + packed

@@ -266,9 +266,9 @@ def _simpler(word: str, words: Words, stems: Stems) -> tuple[str, str]:
 
 
 def _parts(surface: str, words: Words) -> list[str]:
-    """Split a name at its joints and at its changes of case; empty when there is one part."""
+    """Split a name at its joints and at its changes of case; empty for a word that has neither."""
     parts = [part for piece in _JOINTS.split(surface) if piece for part in _humps(piece)]
-    return [] if len(parts) == 1 else [words.fold(part) for part in parts if _fits(part)]
+    return [] if parts == [surface] else [words.fold(part) for part in parts if _fits(part)]
 
 
 def _humps(piece: str) -> Iterable[str]:

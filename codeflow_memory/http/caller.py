@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -35,6 +36,7 @@ _log = logging.getLogger(__name__)
 
 _ACCESS = "codeflow.access"
 _SCHEME = "Bearer "
+_NO_TENANT = "0" * 63
 _NO_TOKEN = TokenParts(LOCAL, "0", "0")
 
 
@@ -110,8 +112,16 @@ class Callers:
             store = self._stores.get(parts.tenant)
         except NotFoundError:
             # An unknown tenant takes the steps of a known one, with a token that nobody has.
-            store, parts = self._stores.get(LOCAL), _NO_TOKEN
-        return accesses.authenticate(store, parts.token_id, parts.secret)
+            return accesses.authenticate(
+                self._stores.get(LOCAL), _NO_TOKEN.token_id, _NO_TOKEN.secret
+            )
+        try:
+            return accesses.authenticate(store, parts.token_id, parts.secret)
+        except UnauthenticatedError:
+            # And the other way round: a wrong token of a known tenant looks for an unknown one.
+            with suppress(NotFoundError):
+                self._stores.get(_NO_TENANT)
+            raise
 
     def _failed(self, connection: Connection) -> Exception | None:
         peer = connection.client

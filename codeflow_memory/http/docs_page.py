@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
+from codeflow_memory.http.security_headers import content_policy
+
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 _STYLE = (
@@ -19,10 +21,7 @@ _STYLE = (
 def docs_policy() -> str:
     """Return the ``Content-Security-Policy`` of the page: its own style sheet and nothing else."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode("ascii")).digest()).decode("ascii")
-    return (
-        f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'"
-    )
+    return content_policy(f"style-src 'sha256-{digest}'")
 
 
 def to_html(schema: Mapping[str, Any], *, source: str) -> str:

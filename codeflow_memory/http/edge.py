@@ -31,16 +31,7 @@ from codeflow_memory.http import exchange
 from codeflow_memory.http.admission import EdgePolicy, admit, announces_body
 from codeflow_memory.http.exchange import Exchange
 from codeflow_memory.http.problems import MEDIA_TYPE, Problem, describe, unexpected
-
-SECURITY_HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-)
-"""On every answer that does not carry its own."""
+from codeflow_memory.http.security_headers import SECURITY_HEADERS
 
 WATCH_AFTER_SECONDS: Final = 0.05
 """Quicker requests are not watched for a client that goes away: a task each would cost more."""
@@ -108,6 +99,7 @@ class _Request:
         self._limit = limit
         self._body = b""
         self._delivered = False
+        self._late = False
         self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.complete = complete
@@ -129,6 +121,7 @@ class _Request:
                     if size > limit:
                         raise LimitExceededError("body_bytes", value=size, maximum=limit)
         except TimeoutError as error:
+            self._late = True
             raise DeadlineExceededError from error
         self._body = b"".join(parts)
 
@@ -141,7 +134,9 @@ class _Request:
         return {"type": "http.disconnect"}
 
     async def drain(self) -> None:
-        """Read on and drop what comes, for a while."""
+        """Read on and drop what comes, for a while; a client that had its time gets no more."""
+        if self._late:
+            return
         size = 0
         try:
             async with asyncio.timeout(DRAIN_SECONDS):

@@ -5,36 +5,25 @@ peer address, and only failures are: a valid token from the same address is neve
 Used from the event loop alone, hence without locks.
 """
 
-import ipaddress
 import math
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from codeflow_memory.domain.errors import RateLimitedError
+from codeflow_memory.domain.rate import MAX_BUCKETS, Buckets, Rate, site
 
-MAX_BUCKETS: Final = 10_000
-"""Of one kind; the bucket unused for longest goes first, and comes back full."""
-
-_IPV6_SITE_BITS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """At most *count* in any burst, refilled evenly over *seconds*."""
-
-    count: int
-    seconds: int
+_TOKEN = Rate(600, 60)
+_TENANT = Rate(6_000, 60)
+_FAILED_SIGN_IN = Rate(20, 15 * 60)
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
     """What a configuration may set; the defaults are those of the specification."""
 
-    token: Rate = Rate(600, 60)
-    tenant: Rate = Rate(6_000, 60)
-    failed_sign_in: Rate = Rate(20, 15 * 60)
+    token: Rate = _TOKEN
+    tenant: Rate = _TENANT
+    failed_sign_in: Rate = _FAILED_SIGN_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,44 +35,6 @@ class Admission:
 
     headers: dict[str, str]
     refusal: RateLimitedError | None
-
-
-class Buckets:
-    """Buckets of one rate, by key.
-
-    Args:
-        rate: Of each bucket.
-        now: Seconds of a clock that never steps back.
-        maximum: How many buckets are kept.
-    """
-
-    def __init__(self, rate: Rate, now: Callable[[], float], *, maximum: int) -> None:
-        self._rate = rate
-        self._now = now
-        self._maximum = maximum
-        self._filled: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._filled)
-
-    def level(self, key: str) -> float:
-        """Return how many may pass now, from 0 to the rate's count."""
-        tokens, at = self._filled.get(key, (float(self._rate.count), self._now()))
-        refilled = (self._now() - at) * self._rate.count / self._rate.seconds
-        return min(float(self._rate.count), tokens + refilled)
-
-    def take(self, key: str) -> None:
-        """Let one pass; the caller has seen a level of at least 1."""
-        self._filled[key] = (self.level(key) - 1, self._now())
-        self._filled.move_to_end(key)
-        while len(self._filled) > self._maximum:
-            self._filled.popitem(last=False)
-
-    def seconds_until(self, key: str, level: float) -> int:
-        """Return after how many whole seconds the bucket reaches *level*; 0 when it has."""
-        lacking = max(0.0, level - self.level(key))
-        # Without the rounding, a float's last bit would add a whole second.
-        return math.ceil(round(lacking * self._rate.seconds / self._rate.count, 6))
 
 
 class RateLimits:
@@ -123,21 +74,9 @@ class RateLimits:
             address: The peer's own, never one that a header claims. The addresses of one IPv6 site
                 (/64) count as one, because its owner can change them at will.
         """
-        key = _site(address)
+        key = site(address)
         wait = self._failures.seconds_until(key, 1)
         if wait:
             return RateLimitedError(retry_after_seconds=wait)
         self._failures.take(key)
         return None
-
-
-def _site(address: str) -> str:
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped is not None:
-            return str(parsed.ipv4_mapped)
-        return str(ipaddress.ip_network((int(parsed), _IPV6_SITE_BITS), strict=False))
-    return str(parsed)

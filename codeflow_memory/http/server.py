@@ -123,7 +123,7 @@ def configure(app: ASGIApp, bounds: Bounds) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         backlog=_BACKLOG,
-        timeout_keep_alive=5,
+        timeout_keep_alive=bounds.idle_seconds,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
 

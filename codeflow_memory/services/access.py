@@ -34,11 +34,13 @@ def authenticate(store: Store, token_id: str, secret: str) -> Access:
     """
     expected = store.keys.token_hash(secret)
     with store.engine.read() as tx:
-        found = tokens.find(tx, token_id)
+        found = tokens.nearest(tx, token_id)
         known = same(expected, found.secret_hash if found else _NOBODY)
-        if found is None or not known:
-            raise UnauthenticatedError
-        access = _access(store, tx, found)
+        meant = same(token_id, found.token_id if found else _NOBODY)
+        access = _access(store, tx, found) if found is not None and known and meant else None
+    # Not raised inside: an error there costs a connection, which whoever guesses should not.
+    if found is None or access is None:
+        raise UnauthenticatedError
     store.uses.note(token_id, found.last_used_at, store.now())
     return access
 

@@ -26,6 +26,7 @@ from codeflow_memory.storage import (
     grants,
     holds,
     memories,
+    passwords,
     principals,
     repositories,
     teams,
@@ -98,6 +99,7 @@ def _begin(mutation: Mutation, principal: str) -> Receipt:
     principals.insert(tx, Principal(pseudonym_id, name, subject.kind, None, at, at))
     principals.remove(tx, subject.principal_id, at)
     tokens.revoke_of_principal(tx, subject.principal_id, at)
+    passwords.delete(tx, subject.principal_id)
     grants.delete_of_principal(tx, subject.principal_id)
     teams.leave_all(tx, subject.principal_id)
     erasure_id = mutation.store.ids.new("ers")

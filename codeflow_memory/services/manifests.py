@@ -119,7 +119,7 @@ def _engine() -> dict[str, object]:
             "body": ranking.BODY_WEIGHT,
             "saturation": ranking.SATURATION,
             "coverage": ranking.COVERAGE,
-            "length": {"from": ranking.PIVOT, "share": ranking.LENGTH_SHARE},
+            "length": {"from": ranking.SHORT, "pivot": ranking.PIVOT},
             "adjacent": adjacency.BONUS,
             "path": ranking.PATH_SHARE,
             "one_hop": graph.ONE_HOP_SHARE,

@@ -8,7 +8,7 @@ from codeflow_memory.services.administration import get_principal, require_owner
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import grants, principals, teams, tokens
+from codeflow_memory.storage import grants, passwords, principals, teams, tokens
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
 
@@ -47,7 +47,9 @@ def page(store: Store, access: Access, *, after: str | None, limit: int) -> Page
 
 
 def remove(store: Store, access: Access, principal: str, operation: Operation) -> Principal:
-    """Remove a principal: it loses its roles, teams and tokens at once; its name stays taken.
+    """Remove a principal: it loses its roles, teams, tokens and password at once.
+
+    Its name stays taken.
 
     Raises:
         ForbiddenError: The caller does not own the tenant, or this is its last owner.
@@ -61,6 +63,7 @@ def remove(store: Store, access: Access, principal: str, operation: Operation) -
             raise ForbiddenError("the last owner of a tenant cannot be removed")
         principals.remove(tx, found.principal_id, mutation.at)
         tokens.revoke_of_principal(tx, found.principal_id, mutation.at)
+        passwords.delete(tx, found.principal_id)
         grants.delete_of_principal(tx, found.principal_id)
         teams.leave_all(tx, found.principal_id)
         mutation.record("principal.remove", found.principal_id)

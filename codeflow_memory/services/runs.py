@@ -8,11 +8,11 @@ from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, N
 from codeflow_memory.domain.labels import label
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.run import Run
-from codeflow_memory.domain.times import SECOND
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.pages import Page, cut
 from codeflow_memory.services.projects import resolve
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.tokens import expiry
 from codeflow_memory.storage import runs, tokens
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
@@ -96,7 +96,7 @@ def start(store: Store, access: Access, new: NewRun, operation: Operation) -> St
             run_id=run.run_id,
             created_by=caller.principal_id,
             created_at=mutation.at,
-            expires_at=_expiry(mutation, new.ttl_seconds),
+            expires_at=expiry(mutation, new.ttl_seconds),
             revoked_at=None,
             last_used_at=None,
         )
@@ -184,16 +184,6 @@ def _role(access: Access, project: Project) -> Grant:
     rank = access.rank(project.repository_id)
     role = max((r for r in _ROLES if RANK[r] <= rank), key=lambda r: RANK[r])
     return Grant(role, project.repository_id)
-
-
-def _expiry(mutation: Mutation, ttl_seconds: int) -> int:
-    wanted = mutation.at + ttl_seconds * SECOND
-    own = None
-    if mutation.access.token_id is not None:
-        own = tokens.find(mutation.tx, mutation.access.token_id)
-    if own is None or own.expires_at is None:
-        return wanted
-    return min(wanted, own.expires_at)
 
 
 def _place(run: Run) -> dict[str, object]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from codeflow_memory.adapters.secrets import format_token, new_token
-from codeflow_memory.domain.access import RANK, Access, Grant, Role
+from codeflow_memory.domain.access import RANK, Access, Grant, Origin, Role
 from codeflow_memory.domain.errors import (
     InvalidRequestError,
     NotFoundError,
@@ -85,6 +85,8 @@ def parse_ttl(pointer: str, text: str) -> int:
 def create(store: Store, access: Access, new: NewToken, operation: Operation) -> Issued:
     """Make a token; its principal and that one's grant too where they are missing.
 
+    It expires no later than the caller's own, and of a background token comes another such.
+
     Raises:
         ForbiddenError: The caller does not own the tenant.
         NotFoundError: There is no such repository.
@@ -100,17 +102,16 @@ def create(store: Store, access: Access, new: NewToken, operation: Operation) ->
         holder = _holder(mutation, new)
         if not _holds(mutation.tx, holder.principal_id, new.role, where):
             grants.give(mutation, holder.principal_id, new.role, where)
-        ttl = new.ttl_seconds
         token = Token(
             token_id=parts.token_id,
             secret_hash=store.keys.token_hash(parts.secret),
             principal_id=holder.principal_id,
-            background=new.background,
+            background=new.background or mutation.access.origin is Origin.BACKGROUND,
             run_repository_id=None,
             run_id=None,
             created_by=mutation.access.principal_id,
             created_at=mutation.at,
-            expires_at=None if ttl is None else mutation.at + ttl * SECOND,
+            expires_at=expiry(mutation, new.ttl_seconds),
             revoked_at=None,
             last_used_at=None,
         )
@@ -125,6 +126,22 @@ def create(store: Store, access: Access, new: NewToken, operation: Operation) ->
         return _issued(tx, receipt.target_id, format_token(parts) if fresh else None)
 
     return mutate(store, access, operation, work, render)
+
+
+def expiry(mutation: Mutation, ttl_seconds: int | None) -> int | None:
+    """Return when a token that the caller makes expires: never after the caller's own."""
+    own = None
+    if mutation.access.token_id is not None:
+        own = tokens.find(mutation.tx, mutation.access.token_id)
+    ends = [
+        at
+        for at in (
+            None if ttl_seconds is None else mutation.at + ttl_seconds * SECOND,
+            None if own is None else own.expires_at,
+        )
+        if at is not None
+    ]
+    return min(ends, default=None)
 
 
 def page(

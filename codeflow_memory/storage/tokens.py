@@ -45,6 +45,35 @@ def find(tx: Transaction, token_id: str) -> Token | None:
     return None if row is None else _token(row)
 
 
+def nearest(tx: Transaction, token_id: str) -> Token | None:
+    """Find the token of *token_id*, or, where there is none, another: some row is always read.
+
+    So that whoever asks for ids that nothing has is answered after the same steps. ``None`` where
+    the tenant has no token at all.
+    """
+    row = tx.row(
+        """
+        SELECT token_id, secret_hash, principal_id, background, run_repository_id, run_id,
+               created_by, created_at, expires_at, revoked_at, last_used_at
+          FROM tokens
+         WHERE token_id = COALESCE(
+                   (SELECT n.token_id
+                      FROM tokens AS n
+                     WHERE n.token_id >= :token_id
+                     ORDER BY n.token_id
+                     LIMIT 1),
+                   (SELECT f.token_id
+                      FROM tokens AS f
+                     WHERE f.token_id > ''
+                     ORDER BY f.token_id
+                     LIMIT 1)
+               )
+        """,
+        {"token_id": token_id},
+    )
+    return None if row is None else _token(row)
+
+
 def insert(tx: Transaction, token: Token, made_with: Iterable[Grant]) -> None:
     """Write a new token and the roles it was made with."""
     tx.execute(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from .hostile.trap import GUIDANCE, PRIVATE, Trap
+
 
 class GitRepository:
     """A repository in a folder, with a clock of its own so that commits have an order."""
@@ -67,3 +69,23 @@ def git(tmp_path: Path) -> Callable[..., GitRepository]:
         return repository
 
     return make
+
+
+@pytest.fixture
+def trap(git, tmp_path):
+    g = git()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    canary = outside / "canary"
+    script = outside / "run.sh"
+    script.write_text(f"#!/bin/sh\ntouch '{canary}'\n")
+    script.chmod(0o755)
+    (outside / "secret").write_text(PRIVATE)
+    commit = g.save(
+        {
+            "AGENTS.md": GUIDANCE,
+            "src/app.py": "one\ntwo\nthree\n",
+            ".gitattributes": "*.py filter=evil diff=evil merge=evil\n",
+        }
+    )
+    return Trap(g, g.path, script, canary, outside, commit)

@@ -2,8 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,83 +12,12 @@ from codeflow_memory.adapters.guidance import read_guidance
 from codeflow_memory.domain.citations import Citation, anchor
 from codeflow_memory.domain.errors import CodeflowError, InvalidRequestError, NotFoundError
 
-GUIDANCE = "# Rules\n\n## Tests\n\nRun all tests before a commit.\n"
-PRIVATE = "what is in another folder"
+from .hostile.configured import CONFIGURED
+from .hostile.leading_out import LEADING_OUT
+from .hostile.trap import PRIVATE
+
 MOST_SECONDS = 4.0
 """Less than a child is given: nothing had to be stopped."""
-
-
-@dataclass(frozen=True)
-class Trap:
-    """A repository with one commit, and a script that leaves a canary behind."""
-
-    git: Callable[..., str]
-    path: Path
-    script: Path
-    canary: Path
-    outside: Path
-    commit: str
-
-    def config(self, text: str) -> None:
-        with (self.path / ".git/config").open("a") as file:
-            file.write(text.replace("$RUN", str(self.script)).replace("$OUT", str(self.outside)))
-
-
-@pytest.fixture
-def trap(git, tmp_path):
-    g = git()
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    canary = outside / "canary"
-    script = outside / "run.sh"
-    script.write_text(f"#!/bin/sh\ntouch '{canary}'\n")
-    script.chmod(0o755)
-    (outside / "secret").write_text(PRIVATE)
-    commit = g.save(
-        {
-            "AGENTS.md": GUIDANCE,
-            "src/app.py": "one\ntwo\nthree\n",
-            ".gitattributes": "*.py filter=evil diff=evil merge=evil\n",
-        }
-    )
-    return Trap(g, g.path, script, canary, outside, commit)
-
-
-CONFIGURED = {
-    "fsmonitor": "[core]\n\tfsmonitor = $RUN\n",
-    "hooks path": "[core]\n\thooksPath = $OUT/hooks\n",
-    "ssh command": '[core]\n\tsshCommand = $RUN\n[remote "origin"]\n\turl = ssh://h/x\n',
-    "pager": "[core]\n\tpager = $RUN\n[pager]\n\tlog = $RUN\n\trev-list = $RUN\n\tls-tree = $RUN\n",
-    "editor": "[core]\n\teditor = $RUN\n[sequence]\n\teditor = $RUN\n",
-    "askpass": "[core]\n\taskPass = $RUN\n[credential]\n\thelper = !$RUN\n",
-    "git proxy": "[core]\n\tgitProxy = $RUN\n",
-    "filters": '[filter "evil"]\n\tclean = $RUN\n\tsmudge = $RUN\n\tprocess = $RUN\n\trequired\n',
-    "text conversion": '[diff "evil"]\n\ttextconv = $RUN\n\tcommand = $RUN\n',
-    "external diff": "[diff]\n\texternal = $RUN\n",
-    "merge driver": '[merge "evil"]\n\tdriver = $RUN\n',
-    "diff tools": "[difftool]\n\tprompt = false\n[mergetool]\n\tcmd = $RUN\n",
-    "signatures": "[gpg]\n\tprogram = $RUN\n[log]\n\tshowSignature = true\n",
-    "ssh signatures": '[gpg]\n\tformat = ssh\n[gpg "ssh"]\n\tprogram = $RUN\n',
-    "aliases": "[alias]\n"
-    + "".join(f"\t{c} = !$RUN\n" for c in ["rev-parse", "rev-list", "ls-tree", "config"]),
-    "promisor": "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = evil\n"
-    '[remote "evil"]\n\turl = ext::$RUN\n\tpromisor = true\n[protocol]\n\tallow = always\n',
-    "promisor by upload-pack": "[core]\n\trepositoryformatversion = 1\n[extensions]\n"
-    '\tpartialClone = evil\n[remote "evil"]\n\turl = .\n\tuploadpack = $RUN\n\tpromisor = true\n',
-    "pack objects hook": "[uploadpack]\n\tpackObjectsHook = $RUN\n",
-    "alternate refs": "[core]\n\talternateRefsCommand = $RUN\n",
-    "alternate object": "[core]\n\tworktree = $OUT\n\tattributesFile = $OUT/a\n",
-    "include": "[include]\n\tpath = $OUT/config\n",
-    "conditional include": '[includeIf "gitdir:/"]\n\tpath = $OUT/config\n',
-    "include of a pipe": "[include]\n\tpath = $OUT/pipe\n",
-    "trailers": '[trailer "x"]\n\tcommand = $RUN\n\tcmd = $RUN\n',
-    "submodule update": '[submodule "x"]\n\tupdate = !$RUN\n\tactive = true\n',
-    "tracing": "[trace2]\n\tnormalTarget = $OUT/canary\n\teventTarget = $OUT/canary\n",
-    "maintenance": "[maintenance]\n\tauto = true\n[gc]\n\tauto = 1\n\trecentObjectsHook = $RUN\n",
-    "safe directory": "[safe]\n\tdirectory = *\n\tbareRepository = all\n",
-    "precious": "[core]\n\tbare = true\n\tignoreCase = true\n\tprotectNTFS = false\n",
-    "odd values": "[core]\n\tbigFileThreshold = 0\n\tcompression = 99\n\tabbrev = 1\n",
-}
 
 
 def every_question(repository: Repository, commit: str) -> None:
@@ -168,127 +95,6 @@ def test_the_same_configuration_does_fool_plain_git(trap, name, plain):
     trap.git(*plain, status=-1)  # Whether the command itself succeeds does not matter.
 
     assert trap.canary.exists()
-
-
-def link_file(path: Path, target: Path) -> None:
-    if path.exists():
-        path.unlink()
-    path.symlink_to(target)
-
-
-Spring = Callable[[Trap, Path], None]
-
-
-def move_and_link(name: str) -> Spring:
-    def spring(trap: Trap, _victim: Path) -> None:
-        (trap.path / ".git" / name).rename(trap.outside / "moved")
-        (trap.path / ".git" / name).symlink_to(trap.outside / "moved")
-
-    return spring
-
-
-def alternates(text: str) -> Spring:
-    def spring(trap: Trap, victim: Path) -> None:
-        path = trap.path / ".git/objects/info/alternates"
-        path.write_text(text.replace("$VICTIM", str(victim)))
-
-    return spring
-
-
-def replace_git(text: str) -> Spring:
-    def spring(trap: Trap, victim: Path) -> None:
-        (trap.path / ".git").rename(trap.path / "old")
-        (trap.path / ".git").write_text(text.replace("$VICTIM", str(victim)))
-
-    return spring
-
-
-def link(name: str, target: str) -> Spring:
-    def spring(trap: Trap, victim: Path) -> None:
-        link_file(trap.path / ".git" / name, Path(target.replace("$VICTIM", str(victim))))
-
-    return spring
-
-
-def link_git(trap: Trap, victim: Path) -> None:
-    (trap.path / ".git").rename(trap.path / "old")
-    (trap.path / ".git").symlink_to(victim / ".git")
-
-
-def common(trap: Trap, victim: Path) -> None:
-    (trap.path / ".git/commondir").write_text(f"{victim}/.git\n")
-
-
-def bare_common(trap: Trap, victim: Path) -> None:
-    bare = trap.path / "bare"
-    (trap.path / ".git").rename(bare)
-    (bare / "commondir").write_text(f"{victim}/.git\n")
-    bare.rename(trap.path / ".git")
-
-
-def fan_out(trap: Trap, victim: Path) -> None:
-    folder = next((victim / ".git/objects").glob("??"))
-    name = next(
-        n for n in map("{:02x}".format, range(256)) if not (trap.path / ".git/objects" / n).exists()
-    )
-    (trap.path / ".git/objects" / name).symlink_to(folder)
-
-
-def loose(trap: Trap, victim: Path) -> None:
-    source = next((victim / ".git/objects").glob("??/*"))
-    target = trap.path / ".git/objects" / source.parent.name / source.name
-    target.parent.mkdir(exist_ok=True)
-    link_file(target, source)
-
-
-def worktree_of_another(trap: Trap, victim: Path) -> None:
-    (victim / ".git/worktrees/x").mkdir(parents=True)
-    (victim / ".git/worktrees/x/commondir").write_text("../..\n")
-    (victim / ".git/worktrees/x/gitdir").write_text("/elsewhere/.git\n")
-    (victim / ".git/worktrees/x/HEAD").write_text("ref: refs/heads/main\n")
-    replace_git("gitdir: $VICTIM/.git/worktrees/x\n")(trap, victim)
-
-
-def pack_pipe(trap: Trap, _victim: Path) -> None:
-    os.mkfifo(trap.path / ".git/objects/pack/pack-x.idx")
-
-
-def head_pipe(trap: Trap, _victim: Path) -> None:
-    (trap.path / ".git/packed-refs").unlink(missing_ok=True)
-    os.mkfifo(trap.path / ".git/packed-refs")
-
-
-LEADING_OUT = {
-    "objects": move_and_link("objects"),
-    "packs": move_and_link("objects/pack"),
-    "object info": move_and_link("objects/info"),
-    "branches": move_and_link("refs/heads"),
-    "config": move_and_link("config"),
-    "absolute alternate": alternates("$VICTIM/.git/objects\n"),
-    "relative alternate": alternates("../../../victim/.git/objects\n"),
-    "quoted alternate": alternates("../info/../../../victim/.git/objects\n"),
-    "alternate device": alternates("/dev\n"),
-    "alternate of itself": alternates("../objects\n"),
-    "git file": replace_git("gitdir: $VICTIM/.git\n"),
-    "relative git file": replace_git("gitdir: ../victim/.git\n"),
-    "git file without words": replace_git(""),
-    "git file of text": replace_git("hello\n"),
-    "git file to nowhere": replace_git("gitdir: nowhere\n"),
-    "git file to a device": replace_git("gitdir: /dev/zero\n"),
-    "git link": link_git,
-    "common directory": common,
-    "bare common directory": bare_common,
-    "worktree of another": worktree_of_another,
-    "packed refs": link("packed-refs", "$VICTIM/.git/config"),
-    "head": link("HEAD", "$VICTIM/.git/HEAD"),
-    "head loop": link("HEAD", "HEAD"),
-    "shallow": link("shallow", "/dev/zero"),
-    "fan-out folder": fan_out,
-    "loose object": loose,
-    "pipe among packs": pack_pipe,
-    "pipe of refs": head_pipe,
-}
-"""Ways to make a part of a git directory lead to a foreign repository or file."""
 
 
 @pytest.mark.parametrize("name", LEADING_OUT)

@@ -21,7 +21,7 @@ HOMES = {
     "markdown_it": ("adapters/markdown.py",),
     "cryptography": ("adapters/secrets.py",),
     "hmac": ("adapters/secrets.py", "http/pagination.py"),
-    "argon2": ("adapters/secrets.py",),
+    "argon2": ("adapters/passwords.py",),
     "click": ("cli/",),
     "rich_click": ("cli/",),
     "sqlite3": (),

@@ -19,6 +19,7 @@ GLOBAL_TABLES = {
     "teams",
     "team_members",
     "grants",
+    "passwords",
     "tokens",
     "token_grants",
     "receipts",
@@ -66,7 +67,7 @@ _CONTROL = (
 _STATEMENT = re.compile(rf"\s*(?:{_OPENING}|{_SMALL}|{_CONTROL})")
 """In capitals, or wrongly in small letters; a sentence begins with one capital."""
 
-_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+(\w+)")
+_TABLE = re.compile(r"\b(?:FROM|INTO|(?<!DO )UPDATE|JOIN)\s+(\w+)")
 _SCOPED = re.compile(r":(?:repository_id|scope_id|scopes)\b")
 _FORBIDDEN = re.compile(
     r"SELECT\s+\*|\b(?:I?LIKE|GLOB|REGEXP|MATCH|ATTACH)\b|\b(?:upper|lower|group_concat|rowid)\b",

@@ -12,6 +12,7 @@ from codeflow_memory.domain.ranking import (
     PATH_SHARE,
     PIVOT,
     RECENCY_HALF_LIFE,
+    SHORT,
     Hit,
     best,
     inverse_frequency,
@@ -43,6 +44,10 @@ def covering(worth: float) -> float:
     return worth / (worth + 0.5)
 
 
+def saturating(body: int, characters: int = SHORT) -> float:
+    return body / (body + 1.2 * characters / PIVOT)
+
+
 @st.composite
 def indexes(draw):
     keys = [(text, form) for text in ("a", "b", "c") for form in (Form.EXACT, Form.STEM)]
@@ -66,21 +71,38 @@ def test_a_score_is_idf_times_weighted_saturating_fields():
 
     idf = log(1 + (10 - 2 + 0.5) / (2 + 0.5))
     assert found.rarity == (pytest.approx(idf),)
-    assert found.totals["m1"] == pytest.approx(idf * covering(4 * 1 / 2.2 + 3 * 2 / 3.2 + 3 / 4.2))
-    assert found.totals["m2"] == pytest.approx(idf * covering(0.6 * 1 / 2.2))
+    assert found.totals["m1"] == pytest.approx(idf * covering(4 / 2.2 + 6 / 3.2 + saturating(3)))
+    assert found.totals["m2"] == pytest.approx(idf * covering(0.6 * saturating(1)))
 
 
-def test_a_token_counts_once_by_the_form_that_gives_most():
+def test_a_token_counts_once_by_its_best_form_with_the_occurrences_of_all():
+    """A stem's row has what the word's own row has; only the weight tells them apart."""
     postings = {
         ("a", Form.EXACT): [("m1", pack(0, 0, 1)), ("m2", pack(1, 0, 0))],
-        ("a", Form.STEM): [("m1", pack(1, 0, 1)), ("m2", pack(1, 0, 0))],
+        ("a", Form.STEM): [("m1", pack(1, 0, 3)), ("m2", pack(1, 0, 0)), ("m3", pack(1, 0, 0))],
     }
 
-    found = score(query("a"), postings, 2, {}).totals
+    found = score(query("a"), postings, 3, {}).totals
+
+    idf = log(1 + (3 - 3 + 0.5) / (3 + 0.5))
+    assert found["m1"] == pytest.approx(idf * covering(4 / 2.2 + saturating(3)))
+    assert found["m2"] == pytest.approx(idf * covering(4 / 2.2))
+    assert found["m3"] == pytest.approx(idf * covering(0.6 * 4 / 2.2))
+
+
+@pytest.mark.parametrize(("word", "part"), [(1, 2), (MAX_FREQUENCY, MAX_FREQUENCY)])
+def test_a_word_and_the_same_word_within_names_add_up(word, part):
+    lookups = (Lookup("a", Form.EXACT, 1.0), Lookup("a", Form.PART, 0.7))
+    postings = {
+        ("a", Form.EXACT): [("both", pack(0, 0, word))],
+        ("a", Form.PART): [("both", pack(0, 0, part)), ("part", pack(0, 0, part))],
+    }
+
+    found = score(Query((QueryToken("a", lookups),), (), ()), postings, 2, {}).totals
 
     idf = log(1 + (2 - 2 + 0.5) / (2 + 0.5))
-    assert found["m1"] == pytest.approx(idf * covering(0.6 * 5 / 2.2))
-    assert found["m2"] == pytest.approx(idf * covering(4 / 2.2))
+    assert found["both"] == pytest.approx(idf * covering(saturating(word + part)))
+    assert found["part"] == pytest.approx(idf * covering(0.7 * saturating(part)))
 
 
 @pytest.mark.parametrize("times", [1, 9, MAX_FREQUENCY])
@@ -109,7 +131,7 @@ def test_two_words_in_a_body_outweigh_one_of_them_in_a_title():
 def test_a_body_counts_less_the_longer_its_entry_is_and_a_title_does_not():
     rows = [(m, pack(0, 0, 1)) for m in ("short", "middling", "long")]
     titled = [(m, pack(1, 0, 0)) for m in ("short", "long")]
-    characters = {"short": PIVOT, "middling": PIVOT + 100, "long": 20 * PIVOT}
+    characters = {"short": SHORT, "middling": SHORT + 100, "long": 20 * PIVOT}
     long = lengths(characters)
 
     bodies = score(query("a"), {("a", Form.EXACT): rows}, 9, long).totals
@@ -119,8 +141,8 @@ def test_a_body_counts_less_the_longer_its_entry_is_and_a_title_does_not():
     assert bodies["short"] > bodies["middling"] > bodies["long"] > 0
     assert titles["short"] == titles["long"]
     idf = log(1 + (9 - 3 + 0.5) / (3 + 0.5))
-    assert bodies["long"] == pytest.approx(idf * covering(1 / (1 + 1.2 * (0.2 + 0.8 * 20))))
-    assert bodies["short"] == pytest.approx(idf * covering(1 / 2.2))
+    assert bodies["long"] == pytest.approx(idf * covering(saturating(1, 20 * PIVOT)))
+    assert bodies["short"] == pytest.approx(idf * covering(saturating(1)))
 
 
 def test_what_others_write_moves_no_score_by_its_length():

@@ -183,6 +183,12 @@ def test_a_word_of_one_part_and_without_accents_has_no_rows_of_those(word):
     assert {form for _, form in terms(word)} <= {Form.EXACT, Form.STEM}
 
 
+@pytest.mark.parametrize("name", ["_next", "__next__", "next_"])
+def test_a_name_of_one_word_within_underscores_is_found_by_the_word(name):
+    assert ("next", Form.PART) in terms(name)
+    assert names(name) == [name, "next"]
+
+
 def test_terms_longer_than_64_characters_are_left_out():
     long = "x" * 65
 

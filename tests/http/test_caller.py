@@ -110,6 +110,28 @@ def test_failed_sign_ins_of_an_address_are_counted_and_hold_up_no_token(limited,
     api(wrong, "GET", PATH).refused(401, "unauthenticated")
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "X-Forwarded-For",
+        "X-Real-IP",
+        "Forwarded",
+        "X-Client-IP",
+        "True-Client-IP",
+        "CF-Connecting-IP",
+    ],
+)
+def test_no_header_makes_another_address_of_who_guesses(limited, header):
+    api = limited(failed_sign_ins=2)
+
+    told = [
+        api.served.get(PATH, "Authorization: Bearer cfm_local_a_b", f"{header}: {claimed}").status
+        for claimed in ("192.0.2.1", "192.0.2.2", "for=192.0.2.3", "127.0.0.1, 192.0.2.4")
+    ]
+
+    assert told == [401, 401, 429, 429]
+
+
 def test_who_signs_in_is_not_counted_as_a_failure(limited):
     api = limited(failed_sign_ins=1)
 

@@ -12,12 +12,13 @@ from litestar.params import FromPath, RawBody
 
 from codeflow_memory.domain import deadline
 from codeflow_memory.domain.errors import NotFoundError
-from codeflow_memory.http import exchange
+from codeflow_memory.http import edge, exchange
 from codeflow_memory.http.admission import EdgePolicy, _check_path, origins_of
 from codeflow_memory.http.bodies import BODY_BYTES
-from codeflow_memory.http.edge import SECURITY_HEADERS, Edge
+from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
+from codeflow_memory.http.security_headers import SECURITY_HEADERS
 from codeflow_memory.http.server import own_hosts
 
 URN = "urn:codeflow-memory:problem:"
@@ -360,6 +361,15 @@ def test_a_body_that_does_not_come_in_time_is_given_up(server):
     answer = server.raw(chunked(server)[0] + b"1\r\n")
 
     assert (answer.status, slug(answer), called) == (504, "deadline-exceeded", [])
+
+
+def test_a_late_body_is_not_waited_for_again_after_its_refusal(server, monkeypatch):
+    monkeypatch.setattr(edge, "DRAIN_SECONDS", 1_000.0)
+
+    with server.connect() as connection:
+        connection.sendall(chunked(server)[0])
+        while connection.recv(65536):
+            pass
 
 
 def test_a_client_that_leaves_within_its_body_is_forgotten(server):

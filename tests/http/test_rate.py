@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.http.rate import Rate, RateLimits, Rates
+from codeflow_memory.domain.rate import Rate
+from codeflow_memory.http.rate import RateLimits, Rates
 
 
 class Clock:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from codeflow_memory.adapters.passwords import Cost, Passwords
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import (
     ForbiddenError,
@@ -17,7 +18,8 @@ from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.holds import Target
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
-from codeflow_memory.storage import audit, fingerprint, principals
+from codeflow_memory.services.sign_in import set_password
+from codeflow_memory.storage import audit, fingerprint, passwords, principals
 
 NEW = Operation(None, ())
 NAME = "Quintilla Needlesworth"
@@ -60,6 +62,17 @@ def test_the_last_owner_and_oneself_are_not_erased(world):
     assert erase(world, "owner", access=other).erased_by == other.principal_id
     with pytest.raises(ForbiddenError, match="last owner"):
         erase(world, "other", access=other)
+
+
+def test_a_password_goes_with_its_person(world, subject):
+    cheap = Passwords(Cost(64, 1, 1))
+    set_password(world.store, subject, cheap, NAME, "correct horse battery staple")
+    with world.store.engine.read() as tx:
+        encoded = passwords.find(tx, subject.principal_id)
+
+    erase(world)
+
+    assert world.holding(encoded) == []
 
 
 @pytest.mark.usefixtures("subject")

@@ -103,7 +103,7 @@ def test_the_engine_names_every_weight(world, cast, project):
         "body": ranking.BODY_WEIGHT,
         "saturation": ranking.SATURATION,
         "coverage": ranking.COVERAGE,
-        "length": {"from": ranking.PIVOT, "share": ranking.LENGTH_SHARE},
+        "length": {"from": ranking.SHORT, "pivot": ranking.PIVOT},
         "adjacent": adjacency.BONUS,
         "path": ranking.PATH_SHARE,
         "one_hop": graph.ONE_HOP_SHARE,

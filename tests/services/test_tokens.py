@@ -17,6 +17,7 @@ from codeflow_memory.services import grants, tokens
 from codeflow_memory.services.access import narrowed
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tokens import NewToken, parse_ttl
+from codeflow_memory.storage.engine import Engine
 
 NEW = Operation(None, ())
 
@@ -164,6 +165,25 @@ def test_a_token_expires_and_a_clock_that_steps_back_does_not_revive_it(world):
         world.sign_in(issued.text)
 
 
+@pytest.mark.parametrize("ttl_seconds", [None, 3600, 59])
+def test_a_token_makes_none_that_outlives_it(world, ttl_seconds):
+    maker = world.person("boss", Role.OWNER, ttl_seconds=60)
+    new = NewToken("ann", "user", Role.READER, ttl_seconds=ttl_seconds)
+
+    made = tokens.create(world.store, maker, new, NEW)
+
+    assert made.token.expires_at == world.clock.at + min(ttl_seconds or 60, 60) * SECOND
+
+
+def test_a_token_for_background_sessions_makes_none_for_others(world):
+    maker = world.person("boss", Role.OWNER, background=True)
+
+    made = tokens.create(world.store, maker, NewToken("ann", "user", Role.READER), NEW)
+
+    assert made.token.background
+    assert world.sign_in(made.text).origin is Origin.BACKGROUND
+
+
 def test_the_secret_is_told_once_and_kept_nowhere(world):
     same = Operation("op-1", ("POST",))
     new = NewToken("ann", "user", Role.READER)
@@ -221,3 +241,31 @@ def test_more_grants_never_narrow_and_fewer_never_widen(made_with, held, more):
 
     assert before <= after
     assert all(RANK[g.role] >= 0 for g in after)
+
+
+def test_a_token_that_names_nobody_costs_no_connection(world, monkeypatch):
+    """Opening one costs twenty times what the check does, and whoever guesses pays nothing."""
+    known = parse_token(world.token("ann", Role.READER).text)
+    opened = []
+    plain = Engine._open
+    monkeypatch.setattr(Engine, "_open", lambda engine: opened.append(1) or plain(engine))
+    accesses.authenticate(world.store, known.token_id, known.secret)
+    opened.clear()
+
+    for token_id in (known.token_id, "unknown"):
+        for _ in range(20):
+            with pytest.raises(UnauthenticatedError):
+                accesses.authenticate(world.store, token_id, "wrong")
+
+    assert len(opened) < 20
+
+
+def test_a_secret_under_the_id_of_no_token_names_nobody(world):
+    """What is read for an id that nothing has is another's token, and its secret may be known."""
+    known = parse_token(world.token("ann", Role.READER).text)
+
+    for token_id in ("", "0", "zzz", known.token_id[:-1], f"{known.token_id}0"):
+        with pytest.raises(UnauthenticatedError):
+            accesses.authenticate(world.store, token_id, known.secret)
+
+    assert accesses.authenticate(world.store, known.token_id, known.secret).token_id

@@ -144,6 +144,16 @@ def test_a_token_reads_back_and_is_revoked_once(tx):
     assert tokens.revoke_of_principal(tx, "prn_1", 9) == 0
 
 
+def test_some_token_is_read_whatever_id_is_asked_for(tx):
+    assert tokens.nearest(tx, "t1") is None
+    tokens.insert(tx, TOKEN, [])
+    tokens.insert(tx, replace(TOKEN, **named("t3")), [])
+
+    read = [tokens.nearest(tx, asked).token_id for asked in ("t1", "t2", "t3", "", "t4", "zzz")]
+
+    assert read == ["t1", "t3", "t3", "t1", "t1", "t1"]
+
+
 def test_the_last_use_never_steps_back(tx):
     tokens.insert(tx, TOKEN, [])
 
@@ -290,7 +300,7 @@ def test_no_statement_of_a_sign_in_scans_a_table(engine, monkeypatch):
     with monkeypatch.context() as watched, engine.read() as tx:
         watched.setattr(Transaction, "rows", noted(rows))
         watched.setattr(Transaction, "row", noted(row))
-        tokens.find(tx, "t1")
+        tokens.nearest(tx, "t1")
         tokens.grants(tx, "t1")
         principals.find(tx, "prn_1")
         principals.grants(tx, "prn_1")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.storage.engine import Engine
-from codeflow_memory.storage.migrate import migrate
+from codeflow_memory.storage.migrate import migrate, newest_version
 
 from . import standin
 from .consistency import check
@@ -98,7 +98,12 @@ IN_TWO_TRANSACTIONS = Workload(
 )
 """A control: an operation that is not one transaction."""
 
-MIGRATION = Workload("a migration", lambda _home: None, (Step("migrate", _migrate),), images=200)
+MIGRATION = Workload(
+    "a migration",
+    lambda _home: None,
+    (Step("migrate", _migrate, commits=newest_version()),),
+    images=200,
+)
 
 FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), images=300, check=check)
 
