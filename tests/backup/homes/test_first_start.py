@@ -174,12 +174,12 @@ def test_what_was_replaced_goes_after_seven_days(place, backup, clock):
     made = restoration._moment(done.undo.removeprefix("undo-"))
     assert made is not None
     with place.started() as tenants:
-        worker = Worker(tenants, lambda: 0.0)
+        worker = Worker(tenants, lambda: 0.0, ())
         clock.at = made + 7 * DAY
         assert "undo:local" in worker.run_due()
         assert undo.is_dir()
         clock.at += 1
-        Worker(tenants, lambda: 0.0).run_due()
+        Worker(tenants, lambda: 0.0, ()).run_due()
 
     assert not undo.exists()
     assert (place.home / "undo-mine").is_dir()
