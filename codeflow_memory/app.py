@@ -19,6 +19,7 @@ from codeflow_memory.http import (
     graph,
     health,
     memories,
+    operations,
     projects,
     repositories,
     runs,
@@ -33,11 +34,13 @@ from codeflow_memory.http.docs_page import docs_policy
 from codeflow_memory.http.edge import Edge
 from codeflow_memory.http.openapi import PATH as DOCS
 from codeflow_memory.http.openapi import openapi_config
+from codeflow_memory.http.operations import Exposition
 from codeflow_memory.http.options import answer_options
 from codeflow_memory.http.parameters import check_parameters, learn_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import RateLimits, Rates
+from codeflow_memory.http.witness import Observer, Witness
 from codeflow_memory.settings import Settings
 
 THREADS = 4
@@ -59,6 +62,7 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *graph.ROUTES,
     *verification.ROUTES,
     *health.ROUTES,
+    *operations.ROUTES,
 )
 
 
@@ -72,6 +76,7 @@ class Wiring:
         hosts: Every ``Host`` value that is served.
         new_id: Makes request ids.
         fixed: The caller of an application inside this process, in place of tokens and limits.
+        observers: Told of each request that is over, where there is no such caller.
     """
 
     stores: Stores
@@ -79,17 +84,25 @@ class Wiring:
     hosts: Iterable[str]
     new_id: Callable[[], str]
     fixed: Callable[[], Access] | None = None
+    observers: tuple[Observer, ...] = ()
 
 
 def create_app(wiring: Wiring) -> ASGIApp:
     """Return the whole application, its edge around it."""
     hosts = frozenset(wiring.hosts)
     policy = EdgePolicy(hosts, origins_of(hosts), content_policies={DOCS: docs_policy()})
-    return Edge(create_litestar(wiring), policy, wiring.new_id)
+    if wiring.fixed is not None:
+        return Edge(create_litestar(wiring), policy, wiring.new_id)
+    # A library of its own, that a command with the application inside does without.
+    from codeflow_memory.http.measures import Measures  # noqa: PLC0415 - see above
+
+    measures = Measures()
+    edge = Edge(create_litestar(wiring, measures), policy, wiring.new_id)
+    return Witness(edge, (measures.count, *wiring.observers))
 
 
-def create_litestar(wiring: Wiring) -> Litestar:
-    """Return the application without its edge."""
+def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Litestar:
+    """Return the application without its edge; *exposition* is what ``/metrics`` shows."""
     pool = Pool(threads=THREADS, waiting=WAITING)
     limits = None if wiring.fixed else RateLimits(_rates(wiring.settings), time.monotonic)
     callers = Callers(wiring.stores, pool, limits, wiring.fixed)
@@ -97,6 +110,7 @@ def create_litestar(wiring: Wiring) -> Litestar:
         route_handlers=ROUTES,
         dependencies={
             "pool": Provide(lambda: pool, sync_to_thread=False),
+            "exposition": Provide(lambda: exposition, sync_to_thread=False),
             "call": Provide(callers.call),
             "change": Provide(provide_change),
         },

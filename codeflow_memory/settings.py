@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -70,6 +70,13 @@ class Server(Table):
     hosts: tuple[str, ...] = ()
 
 
+class Logging(Table):
+    """What a server writes to stderr, a JSON object a line; of a request its end alone."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    requests: bool = False
+
+
 def _several(value: object) -> object:
     """Let one word stand for a list of one."""
     return [value] if isinstance(value, str) else value
@@ -123,6 +130,7 @@ class Settings(Table):
     limits: Limits = Limits()
     clock: Clock = Clock()
     server: Server = Server()
+    logging: Logging = Logging()
     retention: tuple[Retention, ...] = ()
 
     def policies(self) -> tuple[Policy, ...]:

@@ -31,6 +31,11 @@ RETENTION = "retention"
 """One job more where policies are configured: at the start, then once a day."""
 
 
+def _retain(store: Store, policies: Sequence[Policy]) -> int:
+    """Apply the policies of retention and return how many entries went."""
+    return len(retention.apply_scheduled(store, policies).removed)
+
+
 class Worker:
     """Runs each of `JOBS`, and `RETENTION`, when it is due, for every tenant, until it is stopped.
 
@@ -47,7 +52,7 @@ class Worker:
         self._clock = clock
         self._jobs = dict(JOBS)
         if policies:
-            self._jobs[RETENTION] = DAY, partial(retention.apply_scheduled, policies=policies)
+            self._jobs[RETENTION] = DAY, partial(_retain, policies=policies)
         self._stop = threading.Event()
         self._due = dict.fromkeys(self._jobs, 0.0)
         self._thread = threading.Thread(target=self._loop, name="worker", daemon=True)
@@ -74,13 +79,18 @@ class Worker:
         return done
 
     def _run(self, name: str, work: Callable[[Store], object], tenant: str) -> str:
+        told = {"job": name, "tenant": tenant}
         try:
-            work(self._tenants.get(tenant))
+            done = work(self._tenants.get(tenant))
         except CodeflowError as error:
             # Refused now, tried again when it is due: busy, full, or an import to settle.
-            _log.warning("job %s of %s: %s", name, tenant, error)
+            _log.warning("job refused: %s", error, extra=told)
         except Exception:  # noqa: BLE001 - one of the two edges: a defect must not end other jobs
-            _log.exception("job %s of %s failed", name, tenant)
+            _log.exception("job failed", extra=told)
+        else:
+            # Most runs find nothing to do.
+            level = logging.INFO if done else logging.DEBUG
+            _log.log(level, "job done", extra=told | {"result": done})
         return f"{name}:{tenant}"
 
     def _loop(self) -> None:

@@ -17,6 +17,7 @@ from codeflow_memory.services import checkpoints
 from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
+from codeflow_memory.storage import snapshots
 from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, Home
 
 _OTHERS = 0o077
@@ -148,6 +149,17 @@ def git_program(home: Home) -> Iterator[Check]:  # noqa: ARG001 - checks have on
         yield Check("git", State.WARNING, detail, "install git and put it on PATH")
     else:
         yield Check("git", State.OK, found)
+
+
+def earlier(home: Home) -> Iterator[Check]:
+    """Name what is kept of earlier states: it may hold what was deleted since."""
+    for path in snapshots.of(home):
+        yield Check(
+            "earlier state",
+            State.WARNING,
+            f"{path.relative_to(home.path)} may hold what was deleted since",
+            snapshots.FIX[path.is_dir()],
+        )
 
 
 def document(home: Home) -> Iterator[Check]:

@@ -19,6 +19,7 @@ _HOME: tuple[Callable[[Home], Iterator[Check]], ...] = (
     checks.configuration,
     checks.git_program,
     checks.document,
+    checks.earlier,
 )
 
 

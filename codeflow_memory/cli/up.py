@@ -2,19 +2,21 @@
 
 import errno
 import gc
+import logging
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import rich_click as click
 
+from codeflow_memory import __version__
 from codeflow_memory.adapters.secrets import parse_token
-from codeflow_memory.cli import stores
+from codeflow_memory.cli import logs, stores
 from codeflow_memory.cli.context import SERVER, TOKEN, Context
 from codeflow_memory.cli.output import print_json, talk
 from codeflow_memory.cli.stores import Opened
@@ -27,10 +29,14 @@ from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
+from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import load
+from codeflow_memory.storage import copies
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
 from codeflow_memory.storage.home import Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
+
+_log = logging.getLogger(__name__)
 
 PORT = 8787
 LOOPBACK = "127.0.0.1"
@@ -77,16 +83,19 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
     with home.serving():
         stores.make(home)
         settings = load(home.path)
-        _migrate(home)
+        kept = copies.kept(home)
+        migrated = _migrate(home)
         _sweep(home)
         with home.shared():
             tenants = stores.tenants_of(home, settings, roots)
             try:
                 store = stores.ensure_local(tenants)
                 home.fill_ballast()
+                _drop(tenants, {slug: kept[slug] for slug in kept.keys() - migrated})
                 yield Start(Opened(home, settings, tenants), _token(home, store))
             finally:
                 stores.close(tenants)
+                _log.info("stopped")
 
 
 def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> None:
@@ -103,7 +112,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
     """
     # Imports the whole application and its server.
     from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415 - when it is needed
-    from codeflow_memory.http import server  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.http import server, witness  # noqa: PLC0415 - when it is needed
     from codeflow_memory.worker import Worker  # noqa: PLC0415 - as above
 
     home, settings = start.opened.home, start.opened.settings
@@ -119,13 +128,24 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
             hosts = server.own_hosts(listener, settings.server.hosts)
         except ValueError as error:
             raise click.UsageError(f"{error}: set server.hosts in the configuration.") from None
-        app = create_app(Wiring(start.opened.tenants, settings, hosts, lambda: ids.new("req")))
+        logs.begin(settings.logging)
+        observers = (witness.log,) if settings.logging.requests else ()
+        app = create_app(
+            Wiring(
+                start.opened.tenants,
+                settings,
+                hosts,
+                lambda: ids.new("req"),
+                observers=observers,
+            )
+        )
         (home.path / SERVER).write_text(listener.url, "utf-8")
         # What was imported lives as long as the server: no collection need look at it again.
         gc.freeze()
         worker = Worker(start.opened.tenants, time.monotonic, settings.policies())
 
         def ready(url: str) -> None:
+            _log.info("serving", extra={"version": __version__})
             tell(url)
             sys.stdout.flush()
             worker.start()
@@ -133,6 +153,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
         try:
             server.run(app, listener, ready=ready)
         finally:
+            _log.info("stopping")
             worker.stop()
 
 
@@ -171,18 +192,27 @@ def _works(store: Store, kept: str) -> bool:
     return True
 
 
-def _migrate(home: Home) -> None:
-    """Bring older databases to the newest schema, with the home held alone."""
-    older = [slug for slug in home.tenants() if _is_older(home, slug)]
+def _migrate(home: Home) -> set[str]:
+    """Bring older databases to the newest schema, with the home held alone; return whose."""
+    older = {slug for slug in home.tenants() if _is_older(home, slug)}
     if not older:
-        return
+        return older
     with home.exclusive():
         tenants = stores.tenants_of(home, load(home.path), migrating=True)
         try:
-            for slug in older:
+            for slug in sorted(older):
                 tenants.get(slug)
         finally:
             tenants.close()
+    return older
+
+
+def _drop(tenants: Tenants, kept: Mapping[str, list[Path]]) -> None:
+    """Remove the copies of databases that an earlier start migrated and that still open well."""
+    for slug, paths in sorted(kept.items()):
+        with suppress(StoreUnusableError):
+            tenants.get(slug)
+            copies.remove(paths)
 
 
 def _sweep(home: Home) -> None:

@@ -146,7 +146,7 @@ class Chain:
         head: How far it has come.
         links: Epoch and hash of the rows that checkpoints name, by sequence.
         marks: Items of the marks since the last restore, in order.
-        restored: The epoch that the last row of a restore names; 0 when there is none.
+        restored: The restore epoch that the rows under the present key tell; -1 when none can be.
     """
 
     head: Head

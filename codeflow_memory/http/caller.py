@@ -1,5 +1,6 @@
 """Who calls: the bearer token of a request becomes the `Access` and `Store` that handlers get."""
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -16,6 +17,7 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import NotFoundError, UnauthenticatedError
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.http import exchange
+from codeflow_memory.http.exchange import Caller
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.preconditions import parse_idempotency_key, parse_if_match
 from codeflow_memory.http.rate import RateLimits
@@ -29,6 +31,8 @@ PUBLIC = "public"
 """The ``opt`` of a route that needs no caller: ``{PUBLIC: True}``; there is no other way."""
 
 Connection = ASGIConnection[Any, Any, Any, Any]
+
+_log = logging.getLogger(__name__)
 
 _ACCESS = "codeflow.access"
 _SCHEME = "Bearer "
@@ -90,6 +94,7 @@ class Callers:
             access = await self._pool.run(partial(self._authenticate, parts))
         except UnauthenticatedError as error:
             raise self._failed(connection) or error from None
+        exchange.identify(Caller(access.tenant, access.principal_id, access.token_id))
         if self._limits is not None:
             admission = self._limits.admit(token_id=access.token_id or "", tenant=access.tenant)
             exchange.add_headers(dict(admission.headers))
@@ -120,9 +125,13 @@ class Callers:
 
     def _failed(self, connection: Connection) -> Exception | None:
         peer = connection.client
-        if self._limits is None or peer is None:
-            return None
-        return self._limits.fail_sign_in(peer.host)
+        limited = None
+        if self._limits is not None and peer is not None:
+            limited = self._limits.fail_sign_in(peer.host)
+        if limited is None:
+            # Once an address is held up, its attempts are counted and no longer written down.
+            _log.warning("sign-in refused", extra={"request_id": exchange.request_id()})
+        return limited
 
 
 class Call:

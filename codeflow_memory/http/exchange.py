@@ -11,6 +11,15 @@ from dataclasses import dataclass, field
 from codeflow_memory.domain.deadline import Deadline
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who was found to make a request: ids alone, for logs and counters."""
+
+    tenant: str
+    principal_id: str
+    token_id: str | None
+
+
 @dataclass(slots=True)
 class Exchange:
     """A request that is being served.
@@ -19,11 +28,15 @@ class Exchange:
         request_id: Made by this server, never taken from the client.
         deadline: Cancelled when the client goes away.
         headers: Lower-case names and values that the answer will carry.
+        caller: Set once the caller is known.
+        code: Of the last refusal that was described for this request.
     """
 
     request_id: str
     deadline: Deadline
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    caller: Caller | None = None
+    code: str | None = None
 
 
 current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
@@ -37,6 +50,20 @@ def add_headers(headers: dict[str, str]) -> None:
         exchange.headers.extend(
             (name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers.items()
         )
+
+
+def identify(caller: Caller) -> None:
+    """Note who makes the current request."""
+    exchange = current.get()
+    if exchange is not None:
+        exchange.caller = caller
+
+
+def note_refusal(code: str) -> None:
+    """Note with which code the current request is refused."""
+    exchange = current.get()
+    if exchange is not None:
+        exchange.code = code
 
 
 def request_id() -> str:

@@ -35,8 +35,18 @@ class Pool:
 
     def __init__(self, *, threads: int, waiting: int, seconds: float = REQUEST_SECONDS) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="work")
-        self._room = threads + waiting
+        self._size = self._room = threads + waiting
         self._seconds = seconds
+
+    @property
+    def in_use(self) -> int:
+        """How many pieces of work run or wait."""
+        return self._size - self._room
+
+    @property
+    def size(self) -> int:
+        """How many may run or wait."""
+        return self._size
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """Do *work* in a thread, in a copy of the caller's context, and return its result.

@@ -70,6 +70,7 @@ class Problem:
 
 def describe(error: CodeflowError) -> Problem:
     """Describe *error* to a client; the same error always gives the same bytes."""
+    exchange.note_refusal(error.code)
     status = STATUS[type(error)]
     members: dict[str, object] = {
         "type": URN + error.code,

@@ -90,8 +90,8 @@ def write_or_log(store: Store) -> None:
     """
     try:
         write(store)
-    except (CodeflowError, OSError) as error:
-        _log.warning("no checkpoint of %s: %s", store.tenant, error)
+    except CodeflowError as error:
+        _log.warning("no checkpoint: %s", error, extra={"tenant": store.tenant})
 
 
 def verify(store: Store) -> Report:

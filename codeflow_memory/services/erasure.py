@@ -21,6 +21,7 @@ from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import (
     attribution,
+    audit,
     erasures,
     grants,
     holds,
@@ -160,7 +161,7 @@ def _is_held(tx: Transaction, repository_id: str, scope_id: int, memory_id: str)
 
 def _names(subject: Principal) -> list[str]:
     """Return what stands for a principal; an import kept names, but two of these are nobody's."""
-    reserved = {NOBODY, SYSTEM}
+    reserved = {NOBODY, audit.SYSTEM}
     return [subject.principal_id, *({subject.name} - reserved)]
 
 

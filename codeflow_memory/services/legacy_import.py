@@ -228,7 +228,7 @@ def _import_beside(importing: Importing, source: Source, database: Path) -> tupl
     engine = Engine(database, vfs=importing.vfs)
     try:
         migrate.prepare(engine, check=True)
-        migrate.migrate(engine)
+        migrate.upgrade(engine)
         with engine.read() as tx:
             record, instance = imports.find(tx), tenants.find(tx)
             empty = not imports.has_memories(tx)

@@ -8,7 +8,15 @@ from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.services import governance
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import audit, memories, receipts, repositories, tenants, tokens
+from codeflow_memory.storage import (
+    audit,
+    checkpoints,
+    memories,
+    receipts,
+    repositories,
+    tenants,
+    tokens,
+)
 
 
 def run(store: Store) -> None:
@@ -24,7 +32,8 @@ def run(store: Store) -> None:
                     text_hash = governance.hash_text(store, memory.content)
                     memories.set_text_hash(tx, repository_id, memory.memory_id, text_hash)
         mutation = Mutation(store, tx, system(store), store.ids.new("op"), store.ids.new("bat"), at)
-        mutation.record(audit.KEY_CHANGE, store.tenant)
+        epoch = checkpoints.restore_epoch_of(tx)
+        mutation.record(audit.KEY_CHANGE, store.tenant, reason=epoch)
 
 
 def system(store: Store) -> Access:

@@ -22,6 +22,7 @@ from codeflow_memory.storage.engine import Transaction
 NO_CONTENT = frozenset(
     {
         "store",
+        "audit",
         "jobs",
         "tokens",
         "memory_terms",
@@ -32,8 +33,9 @@ NO_CONTENT = frozenset(
 )
 """Tables that a plan does not rest on.
 
-The first three move while nobody changes anything: the time seen last, jobs, uses of tokens. The
-others follow from the entries in the transaction that changes them, and are most of the rows.
+The first four move while nobody changes anything: the time seen last, checkpoints of the audit,
+jobs, uses of tokens; what else the audit has rows of shows in tables of its own. The others follow
+from the entries in the transaction that changes them, and are most of the rows.
 """
 
 

@@ -179,7 +179,7 @@ class Tenants:
     def _bring_up(self, engine: Engine) -> None:
         _, version = engine.versions()
         if self._migrating:
-            migrate.migrate(engine)
+            migrate.upgrade(engine)
         elif version < migrate.newest_version():
             raise StoreUnusableError(
                 engine.name, "its schema is older; start `codeflow-memory up` once"

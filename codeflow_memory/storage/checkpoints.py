@@ -4,6 +4,7 @@ The file is only ever appended to. Whoever appends holds it alone from reading i
 mark is in the audit, so that a reader who holds it too never sees one without the other.
 """
 
+import errno
 import fcntl
 import os
 import stat
@@ -21,12 +22,13 @@ from codeflow_memory.domain.checkpoint import (
     parse,
     parse_lines,
 )
-from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage.audit import CHECKPOINT, RESTORE
+from codeflow_memory.domain.errors import StorageFullError, StoreUnusableError
+from codeflow_memory.storage.audit import CHECKPOINT, KEY_CHANGE, RESTORE
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.home import sync_folder
 
 FILE = "memory.audit"
+RESTORED = "restore epoch "
 
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | os.O_CLOEXEC | os.O_NONBLOCK
 """Follows no link, and does not wait for the other end of a pipe."""
@@ -55,29 +57,35 @@ class Appending:
         Raises:
             StoreUnusableError: It is no checkpoint: nothing may be put after it.
         """
-        size = os.fstat(self._handle).st_size
-        tail = os.pread(self._handle, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
-        end = tail.rfind(END)
-        if end < 0:
-            if size > MAX_LINE_BYTES:
-                raise _unreadable()
-            return None
-        found = parse(tail[tail.rfind(END, 0, end) + 1 : end])
-        if found is None:
-            raise _unreadable()
+        line = _last_line(_tail(self._handle))
+        found = None if line is None else parse(line)
+        if line is not None and found is None:
+            raise StoreUnusableError(
+                FILE, "its last line is no checkpoint; `audit verify` says more"
+            )
         return found
 
     def append(self, checkpoint: Checkpoint) -> None:
-        """Add a line, durably; what a power loss left of another is cut off before."""
-        size = os.fstat(self._handle).st_size
-        tail = os.pread(self._handle, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
-        whole = size - (len(tail) - tail.rfind(END) - 1)
+        """Add a line, durably; what a power loss left of another is cut off before.
+
+        Raises:
+            StorageFullError: There is no room for it.
+            StoreUnusableError: The disk does not take it.
+        """
+        try:
+            self._append(checkpoint.line() + END)
+        except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+                raise StorageFullError from None
+            raise StoreUnusableError(FILE, f"it cannot be written: {error.strerror}") from None
+
+    def _append(self, line: bytes) -> None:
+        tail = _tail(self._handle)
+        whole = os.fstat(self._handle).st_size - (len(tail) - tail.rfind(END) - 1)
         os.ftruncate(self._handle, whole)
-        line = checkpoint.line() + END
-        written = os.pwrite(self._handle, line, whole)
-        if written != len(line):
+        if os.pwrite(self._handle, line, whole) != len(line):
             # A disk that fills up in the middle; the torn line is cut off at the next attempt.
-            raise StoreUnusableError(FILE, "a checkpoint could not be written whole")
+            raise StorageFullError
         os.fsync(self._handle)
         if whole == 0:
             sync_folder(self._path.parent)
@@ -120,12 +128,45 @@ def reading(path: Path) -> Iterator[Ledger]:
         os.close(handle)
 
 
+def last_of(path: Path) -> Checkpoint | None:
+    """Read the last whole line, without waiting for one that is being written.
+
+    Returns:
+        ``None`` when there is none that can be read; `first_disagreement` finds why.
+    """
+    try:
+        handle = _open(path, os.O_RDONLY)
+    except (FileNotFoundError, StoreUnusableError):
+        return None
+    try:
+        line = _last_line(_tail(handle))
+    finally:
+        os.close(handle)
+    return None if line is None else parse(line)
+
+
+def _tail(handle: int) -> bytes:
+    """Read the end of the file: more than one line, and what was torn of another."""
+    size = os.fstat(handle).st_size
+    return os.pread(handle, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+
+
+def _last_line(tail: bytes) -> bytes | None:
+    """Return the last line of *tail* that has an end; what is too long for one counts as one."""
+    end = tail.rfind(END)
+    if end < 0:
+        return tail if len(tail) > MAX_LINE_BYTES else None
+    return tail[tail.rfind(END, 0, end) + 1 : end]
+
+
 def _open(path: Path, flags: int) -> int:
     try:
         handle = os.open(path, flags | _SAFELY, 0o600)
     except FileNotFoundError:
         raise
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise StorageFullError from None
         raise StoreUnusableError(FILE, f"it cannot be opened: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -151,24 +192,42 @@ def head(tx: Transaction) -> Head:
 
 def chain(tx: Transaction, ledger: Ledger) -> Chain:
     """Read what *ledger* is to be compared with."""
+    now = head(tx)
     rows = tx.rows(
         """
-        SELECT sequence, action, item
+        SELECT sequence, epoch, action, item, reason
           FROM audit
-         WHERE action IN ('audit.checkpoint', 'store.restore')
+         WHERE action IN ('audit.checkpoint', 'store.restore', 'key.change')
          ORDER BY sequence
         """
     )
-    restores = [(sequence, item) for sequence, action, item in rows if action == RESTORE]
-    since, restored = restores[-1] if restores else (0, "0")
+    since = max((row[0] for row in rows if row[2] == RESTORE), default=0)
     return Chain(
-        head=head(tx),
+        head=now,
         links=_links(tx, [line.count for line in ledger.lines if line is not None]),
-        marks=[
-            item for sequence, action, item in rows if action == CHECKPOINT and sequence > since
-        ],
-        restored=int(restored) if restored.isdecimal() else -1,
+        marks=[row[3] for row in rows if row[2] == CHECKPOINT and row[0] > since],
+        restored=_restored([row[2:] for row in rows if row[1] == now.audit_epoch]),
     )
+
+
+def _restored(rows: list[tuple[str, str, str | None]]) -> int:
+    """Return the restore epoch that the rows under the present key tell; -1 for what is none.
+
+    Rows of earlier keys could be changed by now. What they told, the row of the change of keys
+    repeats.
+    """
+    told = "0"
+    for action, item, reason in rows:
+        if action == RESTORE:
+            told = item
+        elif action == KEY_CHANGE:
+            told = (reason or "0").removeprefix(RESTORED)
+    return int(told) if told.isdecimal() else -1
+
+
+def restore_epoch_of(tx: Transaction) -> str:
+    """Say for the row of a change of keys how often a backup was put back."""
+    return f"{RESTORED}{head(tx).restore_epoch}"
 
 
 def count_after(tx: Transaction, sequence: int) -> int:
@@ -208,7 +267,3 @@ def _links(tx: Transaction, sequences: list[int]) -> dict[int, tuple[int, str]]:
         )
         links |= {sequence: (epoch, link) for sequence, epoch, link in rows}
     return links
-
-
-def _unreadable() -> StoreUnusableError:
-    return StoreUnusableError(FILE, "its last line is no checkpoint; `audit verify` says more")

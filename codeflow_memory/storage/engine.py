@@ -107,7 +107,7 @@ class Engine:
         self, path: Path, *, vfs: str | None = None, busy_timeout_ms: int = BUSY_TIMEOUT_MS
     ) -> None:
         self.path = path
-        self._vfs = vfs
+        self.vfs = vfs
         self._busy_timeout_ms = busy_timeout_ms
         self._idle: list[tuple[float, apsw.Connection]] = []
         self._lock = threading.Lock()
@@ -210,7 +210,7 @@ class Engine:
             self._check_regular()
             flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
             # Not a plain open: closing one would drop the locks of this process's connections.
-            file = apsw.VFSFile(self._vfs or "", self._location(), flags)
+            file = apsw.VFSFile(self.vfs or "", self._location(), flags)
             try:
                 if file.xFileSize() < HEADER_BYTES:
                     return 0, 0
@@ -305,7 +305,7 @@ class Engine:
     def _open(self) -> apsw.Connection:
         self._check_regular()
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-        connection = apsw.Connection(self._location(), flags=flags, vfs=self._vfs)
+        connection = apsw.Connection(self._location(), flags=flags, vfs=self.vfs)
         try:
             self._configure(connection)
         except BaseException:

@@ -6,7 +6,10 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import apsw
+
 from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.storage import copies
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine, Transaction
 
 
@@ -21,6 +24,11 @@ def migration_files() -> list[Traversable]:
 def newest_version() -> int:
     """Return the ``user_version`` that this program writes."""
     return len(migration_files())
+
+
+def version(tx: Transaction) -> int:
+    """Return the number of the last migration that was applied."""
+    return int(tx.value("SELECT MAX(version) FROM schema_migrations"))
 
 
 def prepare(engine: Engine, *, check: bool) -> None:
@@ -53,7 +61,7 @@ def prepare(engine: Engine, *, check: bool) -> None:
 
 
 def migrate(engine: Engine) -> list[str]:
-    """Apply the migrations that are missing, each in one transaction of its own.
+    """Apply the migrations that are missing, all in one transaction: a failure leaves none of them.
 
     Returns:
         The names of the files that were applied, oldest first.
@@ -62,19 +70,48 @@ def migrate(engine: Engine) -> list[str]:
         StoreUnusableError: A file that was applied earlier has been edited since.
     """
     _, version = engine.versions()
-    applied = []
+    missing = []
     for number, file in enumerate(migration_files(), start=1):
         text = file.read_text("utf-8")
         if number <= version:
             _compare(engine, number, text)
-            continue
-        engine.script(text, user_version=number, record=partial(_record, number, file.name, text))
-        applied.append(file.name)
-    return applied
+        else:
+            missing.append((number, file.name, text))
+    if missing:
+        engine.script(
+            "\n".join(text for _, _, text in missing),
+            user_version=missing[-1][0],
+            record=partial(_record, missing),
+        )
+    return [name for _, name, _ in missing]
 
 
-def _record(number: int, name: str, text: str, tx: Transaction) -> None:
-    """Note in the ledger, which the first migration finds missing, that a file was applied."""
+def upgrade(engine: Engine) -> list[str]:
+    """Bring an existing database to the newest schema; as it was, it is kept in a copy.
+
+    The home is held alone. Whatever fails, the database is as it was.
+
+    Returns:
+        The names of the files that were applied, oldest first.
+
+    Raises:
+        StorageFullError: There is no room for the copy.
+        StoreUnusableError: The copy or a migration failed.
+    """
+    _, version = engine.versions()
+    if version < newest_version():
+        copies.make(engine, version)
+    try:
+        return migrate(engine)
+    except apsw.Error as error:
+        detail = (
+            f"it cannot be brought from schema {version} to {newest_version()}, and is as it was"
+        )
+        raise StoreUnusableError(engine.name, f"{detail}: {error}") from error
+
+
+def _record(applied: list[tuple[int, str, str]], tx: Transaction) -> None:
+    """Note in the ledger, which the first migration finds missing, which files were applied."""
     tx.execute(
         """
         CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -84,12 +121,15 @@ def _record(number: int, name: str, text: str, tx: Transaction) -> None:
         ) STRICT
         """
     )
-    tx.execute(
+    tx.executemany(
         """
         INSERT INTO schema_migrations (version, name, sha256)
         VALUES (:version, :name, :sha256)
         """,
-        {"version": number, "name": name, "sha256": _digest(text)},
+        [
+            {"version": number, "name": name, "sha256": _digest(text)}
+            for number, name, text in applied
+        ],
     )
 
 

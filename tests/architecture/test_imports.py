@@ -16,6 +16,7 @@ HOMES = {
     "pydantic": ("http/", "settings.py", "adapters/"),
     "uvicorn": ("http/",),
     "httptools": ("http/",),
+    "prometheus_client": ("http/measures.py",),
     "Stemmer": ("adapters/stems.py",),
     "markdown_it": ("adapters/markdown.py",),
     "cryptography": ("adapters/secrets.py",),
@@ -96,7 +97,10 @@ def reaches_storage(module: Module) -> list[str]:
     within = f"{PACKAGE}.storage"
     found = []
     for node in ast.walk(module.syntax):
-        names = [alias.name for alias in getattr(node, "names", [])]
+        aliases = (
+            getattr(node, "names", []) if isinstance(node, ast.Import | ast.ImportFrom) else []
+        )
+        names = [alias.name for alias in aliases]
         match node:
             case ast.Import():
                 taken = names
@@ -235,7 +239,9 @@ up.print_json = told
 sys.exit(main(["up", "--port", "0", "--json", "--home", sys.argv[1]]))
 """
 
-NEEDED = {f"{PACKAGE}.cli.{name}" for name in ("commands", "context", "exits", "output", "stores")}
+NEEDED = {
+    f"{PACKAGE}.cli.{name}" for name in ("commands", "context", "exits", "logs", "output", "stores")
+}
 NEEDED |= {f"{PACKAGE}.cli.up", *(f"{PACKAGE}.services.legacy_{of}" for of in ("guard", "report"))}
 """Of the commands, and of what belongs to the older document, all that a start imports."""
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -114,6 +115,35 @@ def test_a_wheel_built_from_the_checkout_has_the_same_bytes(built, tmp_path):
 
     assert direct.name == built[0].name
     assert direct.read_bytes() == built[0].read_bytes()
+
+
+def test_the_same_commit_gives_the_same_bytes_whenever_and_wherever_it_is_built(tmp_path):
+    """What `ops/dist` releases: its clock is the commit's, and no folder or umask gets in."""
+    epoch = {"SOURCE_DATE_EPOCH": "1790000000"}
+    digests = []
+    for name, umask in (("one", 0o022), ("two", 0o077)):
+        checkout = tmp_path / name / "checkout"
+        kept = [
+            part for part in ("codeflow_memory", "backup", "migrations") if (ROOT / part).exists()
+        ]
+        ignore = shutil.ignore_patterns("__pycache__")
+        for part in kept:
+            shutil.copytree(ROOT / part, checkout / part, ignore=ignore)
+        for part in (
+            "pyproject.toml",
+            "README.md",
+            "SECURITY.md",
+            "CHANGELOG.md",
+            "ARCHITECTURE.md",
+        ):
+            shutil.copy(ROOT / part, checkout / part)
+        command = (sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path / name)
+        run(*command, checkout, env=os.environ | epoch, umask=umask)
+        files = sorted(path for path in (tmp_path / name).iterdir() if path.is_file())
+        digests.append([(path.name, path.read_bytes()) for path in files])
+
+    assert len(digests[0]) == 2
+    assert digests[0] == digests[1]
 
 
 def test_the_wheel_declares_the_dependencies_of_the_project(built):

@@ -39,6 +39,8 @@ READS_EVERY_TABLE = "codeflow_memory/storage/fingerprint.py"
 TENANT_WIDE = {
     "imports.has_memories": "an older document is imported into an empty database only",
     "imports.known_memories": "an id is an entry's own in the whole tenant",
+    "operations.fullest_project": "how near the tenant is to a limit, for who runs it",
+    "operations.largest_scope": "how near the tenant is to a limit, for who runs it",
     "principals.grants": "who may do what where; answers the question of an access",
     "projects.named": "an id or slug is looked up before its repository is known; filtered then",
     "projects.list_of_repositories": "the list of :repository_ids, or an owner's of all",

@@ -463,6 +463,28 @@ def test_lines_of_an_earlier_key_are_held_by_the_later_ones(rekeyed):
         assert not rekeyed.verify().sound
 
 
+def test_a_restore_of_before_the_change_of_keys_still_counts(scene):
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.run(checkpoints.record_restore)
+    (scene.home / "key").chmod(0o600)
+    (scene.home / "key").write_bytes(b"k" * 32)
+
+    assert scene.run(checkpoints.write)
+
+    assert scene.verify().sound
+
+
+def test_a_row_of_an_earlier_key_is_not_turned_into_a_restore(rekeyed):
+    """Of those rows the order alone is checked: what they say excuses nobody."""
+    rekeyed.sql(
+        "UPDATE audit SET action = 'store.restore', item = '1' WHERE sequence = 2",
+        "UPDATE store SET restore_epoch = 1",
+    )
+
+    assert rekeyed.verify().broken is None
+    assert "without a restore" in rekeyed.verify().disagreement.detail
+
+
 def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
     shutil.copy(rekeyed.kept / "1" / DATABASE, rekeyed.database)
 

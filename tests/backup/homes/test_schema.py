@@ -1,5 +1,7 @@
 """The schemas that the backup knows are those that the migrations make."""
 
+from functools import partial
+
 from codeflow_backup import fingerprint, schema
 
 from codeflow_memory.storage import fingerprint as served
@@ -18,9 +20,7 @@ def test_every_schema_that_the_migrations_lead_through_is_known(tmp_path):
         engine.script(
             file.read_text("utf-8"),
             user_version=number,
-            record=lambda tx, n=number, f=file: migrate._record(
-                n, f.name, f.read_text("utf-8"), tx
-            ),
+            record=partial(migrate._record, [(number, file.name, file.read_text("utf-8"))]),
         )
         engine.close()
         with opened(engine.path) as connection:

@@ -13,6 +13,7 @@ from .legacy import IMPORT
 from .product import ADMINISTRATION, MEMORIES, RETENTION, SELECTED
 from .stores import make_home, opened_tenants
 from .survey import opened
+from .upkeep import CHECKPOINT, UPGRADE
 
 _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath")
 
@@ -106,6 +107,9 @@ MIGRATION = Workload(
 
 FOUNDATION = Workload("a new tenant", make_home, (Step("create", _found),), images=300, check=check)
 
-WORKLOADS = (ENGINE, MIGRATION, FOUNDATION, IMPORT, SELECTED, RETENTION, ADMINISTRATION, MEMORIES)
+WORKLOADS = (
+    *(ENGINE, MIGRATION, FOUNDATION, UPGRADE, CHECKPOINT, IMPORT),
+    *(SELECTED, RETENTION, ADMINISTRATION, MEMORIES),
+)
 
 BY_NAME = {workload.name: workload for workload in WORKLOADS}

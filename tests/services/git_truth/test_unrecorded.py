@@ -32,6 +32,7 @@ WRITERS = {
     "legacy_import._import_fresh": "a first import begins a database, linked when it is whole",
     "legacy_import._make_room": "no change of a record: the document was renamed",
     "manifests.keep": "no change of a record: what was selected, which is its own record",
+    "sign_in.SignIn._check": "no change of what opens it: the same password, hashed anew",
     "tenants.Tenants._fill": "begins a database, linked when it is whole",
     "tokens.record_uses": "no change of what anybody may see or do",
 }

@@ -389,6 +389,12 @@ def start_run(known: Known) -> Iterator[Ask]:
     yield Ask("POST", "/api/runs", {"agent": "claude-code"})
 
 
+@channel("how the tenant is run")
+def operations(_: Known) -> Iterator[Ask]:
+    yield Ask("GET", "/metrics")
+    yield Ask("GET", "/api/status")
+
+
 @channel("administration lists")
 def admin_lists(known: Known) -> Iterator[Ask]:
     for name in ("principals", "teams", "grants", "tokens"):
