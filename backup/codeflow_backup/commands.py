@@ -13,13 +13,11 @@ from codeflow_backup.options import (
     home_option,
     json_option,
     key_options,
-    merged,
     needed,
     path_type,
 )
 from codeflow_backup.output import core_fields, show, slot_fields, slot_words, talk
 from codeflow_backup.progress import watching
-from codeflow_backup.standing import Allowed
 from codeflow_backup.verifying import Level, Verified
 
 _DEPTHS = {
@@ -103,12 +101,10 @@ def _verified_fields(file: Path, found: Verified, *, as_json: bool) -> dict[str,
 @click.argument("file", type=path_type, required=False)
 @home_option
 @key_options
-@merged(
-    "allowed",
-    Allowed,
-    click.option("--replace", is_flag=True, help="Replace the store that the home holds."),
-    click.option("--other-instance", is_flag=True, help="Even if it is another store."),
-    click.option("--older", is_flag=True, help="Even if it has changed since the backup."),
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Replace the store that the home holds, whichever it is and however new.",
 )
 @click.option(
     "--discard-previous",
@@ -120,7 +116,7 @@ def restore(
     file: Path | None,
     home: Path | None,
     secrets: list[Secret],
-    allowed: Allowed,
+    replace: bool,  # noqa: FBT001 - click's
     discard_previous: bool,  # noqa: FBT001 - click's
     as_json: bool,  # noqa: FBT001 - click's
 ) -> None:
@@ -137,7 +133,7 @@ def restore(
             raise click.UsageError("name the backup to restore.")
     else:
         with watching() as watch:
-            done = restoring.restore(file, where, needed(secrets), allowed, watch)
+            done = restoring.restore(file, where, needed(secrets), watch, replace=replace)
         fields |= {**core_fields(done.backup), "files": list(done.places), "undo": done.undo}
         if done.resumed:
             talk("this backup was placed before: nothing was left to do")

@@ -28,7 +28,7 @@ from codeflow_backup.manifest import Database, Manifest
 from codeflow_backup.marker import Marker, Restored, State
 from codeflow_backup.plaintext import read_manifest
 from codeflow_backup.progress import Watch
-from codeflow_backup.standing import Allowed, Standing
+from codeflow_backup.standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Outcome:
 
 
 def restore(
-    path: Path, home: Home, secrets: Sequence[Secret], allowed: Allowed, watch: Watch
+    path: Path, home: Home, secrets: Sequence[Secret], watch: Watch, *, replace: bool
 ) -> Outcome:
     """Put what a backup holds into a home.
 
@@ -57,13 +57,13 @@ def restore(
         path: The backup.
         home: Made where there is none.
         secrets: One of them opens the backup.
-        allowed: What may be replaced.
         watch: Is told how far it has come.
+        replace: Whether what the home holds may be replaced, whatever it is.
 
     Raises:
         HomeInUseError: A server or another process uses the home.
         StandsError: It holds a store already, which may not be replaced.
-        OtherInstanceError, OlderGenerationError: Not such a one.
+        OtherInstanceError, OlderGenerationError: That is another one, or newer than the backup.
         WrongKeyError, DamagedError, UnknownVersionError: See there.
         NoRoomError: The disk has no room for it.
         UnusableError: The home, or a file of the backup, cannot be used.
@@ -82,7 +82,8 @@ def restore(
             case = _Case(
                 reader.core, found, _key(payload, found), standing.look(home, found), earlier
             )
-            standing.check(case.stands, found, case.key, allowed)
+            if not replace:
+                standing.refuse(case.stands, found, case.key)
             names = [name for store in case.stands.stores for name in store.files]
             staging.check_disk(home, [*names, *(f.name for f in found.files)], payload.bytes)
             folder = staging.decrypt(home, payload, found, watch)

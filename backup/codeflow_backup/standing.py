@@ -25,20 +25,7 @@ _SET = (DATABASE, f"{DATABASE}-*", f".{DATABASE}.*", "memory.schema-*")
 _DOCUMENT_SET = (DOCUMENT, f"{DOCUMENT}.*")
 """The older document, and its copies."""
 
-
-@dataclass(frozen=True, slots=True)
-class Allowed:
-    """What a restore may do beyond filling an empty home.
-
-    Args:
-        replace: Put the backup in the place of what stands in the home.
-        other_instance: Even if that is another store than the one that was backed up.
-        older: Even if that store has changed since.
-    """
-
-    replace: bool = False
-    other_instance: bool = False
-    older: bool = False
+_REPLACE = "--replace puts the backup in its place, and keeps what stood there in an undo folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,33 +75,27 @@ def look(home: Home, found: Manifest) -> Standing:
     return Standing(stores, staying, _key(home))
 
 
-def check(standing: Standing, found: Manifest, key: bytes | None, allowed: Allowed) -> None:
-    """Refuse a restore that would replace what it may not.
+def refuse(standing: Standing, found: Manifest, key: bytes | None) -> None:
+    """Refuse a restore that would replace something, and say what that is.
 
     Args:
         standing: What stands there.
         found: What the backup holds.
         key: The home key in the backup.
-        allowed: What may be replaced.
 
     Raises:
-        StandsError, OtherInstanceError, OlderGenerationError: With the option that allows it.
+        StandsError, OtherInstanceError, OlderGenerationError: Naming the option that allows it.
     """
-    stands = any(store.files for store in standing.stores)
-    if not allowed.replace and (stands or _replaces_key(standing, key)):
-        raise StandsError(
-            "the home holds a store already: --replace puts the backup in its place and keeps what"
-            " stood there in an undo folder"
-        )
     backed_up = {file.database.tenant: file.database for file in found.files if file.database}
-    if not allowed.other_instance and _is_other(standing, backed_up, key):
+    if _is_other(standing, backed_up, key):
         raise OtherInstanceError(
             "the home holds another store than the one that was backed up, or one that cannot be"
-            " told: --other-instance replaces it all the same"
+            f" told: {_REPLACE}"
         )
-    if not allowed.older:
-        for store in standing.stores:
-            _check_age(store, backed_up.get(store.place.tenant))
+    for store in standing.stores:
+        _refuse_newer(store, backed_up.get(store.place.tenant))
+    if any(store.files for store in standing.stores) or _replaces_key(standing, key):
+        raise StandsError(f"the home holds a store already: {_REPLACE}")
 
 
 def key_moves(standing: Standing, key: bytes | None) -> bool:
@@ -150,23 +131,20 @@ def _is_other(standing: Standing, backed_up: dict[str, Database], key: bytes | N
     return differ and not known
 
 
-def _check_age(store: Store, said: Database | None) -> None:
+def _refuse_newer(store: Store, said: Database | None) -> None:
     if not store.database:
         return
     name = store.place.name
     if said is None:
         raise OlderGenerationError(
             f"{name} stands in the home and is not in the backup, which is from before the first"
-            " start: --older replaces it"
+            f" start: {_REPLACE}"
         )
     identity = store.identity
     if identity is not None and identity.generation > said.generation:
         since = identity.audit_count - said.audit_count
         changes = f"{since} changes" if since > 0 else "a restore"
-        raise OlderGenerationError(
-            f"{name} has seen {changes} since the backup: --older gives that up and keeps the"
-            " files in an undo folder"
-        )
+        raise OlderGenerationError(f"{name} has seen {changes} since the backup: {_REPLACE}")
 
 
 def _store(home: Home, tenant: str) -> Store:

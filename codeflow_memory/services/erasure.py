@@ -32,7 +32,6 @@ from codeflow_memory.storage import (
     teams,
     tokens,
 )
-from codeflow_memory.storage.audit import SYSTEM
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
 

@@ -12,7 +12,6 @@ from codeflow_backup.creating import Created
 from codeflow_backup.keys import KeyFile
 from codeflow_backup.progress import unwatched
 from codeflow_backup.restoring import Outcome
-from codeflow_backup.standing import Allowed
 
 from codeflow_memory.domain.access import Role
 from codeflow_memory.services import erasure, holds, restoration
@@ -39,9 +38,9 @@ class Place:
     def back_up(self, target: Path, tenant: str | None = None) -> Created:
         return creating.create(homes.Home(self.home), target, [SECRET], unwatched, tenant)
 
-    def restore(self, backup: Path, *secrets: KeyFile, **allowed: bool) -> Outcome:
+    def restore(self, backup: Path, *secrets: KeyFile, replace: bool = False) -> Outcome:
         return restoring.restore(
-            backup, homes.Home(self.home), secrets or (SECRET,), Allowed(**allowed), unwatched
+            backup, homes.Home(self.home), secrets or (SECRET,), unwatched, replace=replace
         )
 
     def rows(self, tenant: str = "local"):

@@ -173,7 +173,7 @@ def test_what_was_replaced_is_discarded_when_it_is_said(place, backup, key, comm
     assert json.loads(alone.stdout)["discarded"] == [first["undo"]]
     assert list(place.home.glob("undo-*")) == []
     place.settle()
-    again = json.loads(command(*restoring, "--older", "--discard-previous").stdout)
+    again = json.loads(command(*restoring, "--discard-previous").stdout)
     assert again["discarded"] == [again["undo"]]
     assert list(place.home.glob("undo-*")) == []
 

@@ -80,7 +80,7 @@ def scene(filled, tmp_path_factory):
 
 
 def restore(scene: Scene, place: Place) -> None:
-    place.restore(scene.backup, SECRET, replace=True, older=True)
+    place.restore(scene.backup, SECRET, replace=True)
 
 
 def first_start(place: Place, vfs: str) -> None:

@@ -115,7 +115,7 @@ def test_it_begins_an_epoch_on_record_and_takes_the_marker_away(place, backup):
 
 def test_the_epoch_is_above_every_one_before_even_if_the_backup_is_of_the_first(place, backup):
     for epoch in (1, 2, 3):
-        place.restore(backup, replace=True, older=True)
+        place.restore(backup, replace=True)
         place.settle()
         assert place.rows()["store"][0][4] == epoch
 

@@ -192,7 +192,7 @@ def test_a_served_home_is_not_restored_into_and_serves_on(served, place, backup,
     target = type(place)(tmp_path / "served", place.clock)
 
     with pytest.raises(HomeInUseError):
-        target.restore(backup, replace=True, other_instance=True, older=True)
+        target.restore(backup, replace=True)
 
     assert caller.write("still here")[0] == 201
     assert served.stop() == 0

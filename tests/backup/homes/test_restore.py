@@ -22,7 +22,6 @@ from codeflow_backup.errors import (
     UnusableError,
     WrongKeyError,
 )
-from codeflow_backup.standing import Allowed
 
 from codeflow_memory.services import rekeying
 
@@ -101,11 +100,11 @@ def test_another_stores_home_is_refused_unless_it_is_said(place, backup, tmp_pat
     (other.home / "memory.audit").write_bytes(b"checkpoints of another store")
     before = other.files()
 
-    with pytest.raises(OtherInstanceError, match="--other-instance"):
-        other.restore(backup, replace=True)
+    with pytest.raises(OtherInstanceError, match="--replace"):
+        other.restore(backup)
 
     assert other.files() == before
-    done = other.restore(backup, replace=True, other_instance=True)
+    done = other.restore(backup, replace=True)
     assert other.rows() == place.rows()
     kept = sorted(p.name for p in (other.home / done.undo).iterdir())
     assert kept == ["memory.audit", "memory.sqlite"]
@@ -121,10 +120,10 @@ def test_a_tenant_of_another_home_is_refused_unless_it_is_said(place, tmp_path, 
         made.create("local")
 
     with pytest.raises(OtherInstanceError):
-        other.restore(target, replace=True)
+        other.restore(target)
 
     key = (other.home / "key").read_bytes()
-    other.restore(target, other_instance=True)
+    other.restore(target, replace=True)
     assert (other.home / "key").read_bytes() == key
     with other.started() as tenants:
         assert tenants.slugs() == ["local", "birch"]
@@ -135,11 +134,11 @@ def test_a_store_that_changed_since_is_refused_unless_it_is_said(place, backup):
     change(place)
     before = place.files()
 
-    with pytest.raises(OlderGenerationError, match=r"1 changes.*--older"):
-        place.restore(backup, replace=True)
+    with pytest.raises(OlderGenerationError, match=r"1 changes.*--replace"):
+        place.restore(backup)
 
     assert place.files() == before
-    place.restore(backup, replace=True, older=True)
+    place.restore(backup, replace=True)
     assert marks(place) == ["restore.json"]
 
 
@@ -147,11 +146,11 @@ def test_a_store_that_was_restored_since_is_newer_whatever_it_has_seen(place, ba
     change(place)
     later = tmp_path / "later.cfmb"
     place.back_up(later)
-    place.restore(backup, replace=True, older=True)
+    place.restore(backup, replace=True)
     place.settle()
 
     with pytest.raises(OlderGenerationError):
-        place.restore(later, replace=True)
+        place.restore(later)
 
 
 def test_a_document_that_a_database_has_taken_the_place_of_is_older(place, tmp_path, clock):
@@ -163,9 +162,9 @@ def test_a_document_that_a_database_has_taken_the_place_of_is_older(place, tmp_p
     before.back_up(target)
 
     with pytest.raises(OlderGenerationError):
-        place.restore(target, replace=True)
+        place.restore(target)
 
-    done = place.restore(target, replace=True, older=True)
+    done = place.restore(target, replace=True)
     assert done.places == ("memory.json",)
     assert not (place.home / "memory.sqlite").exists()
 
@@ -384,9 +383,9 @@ def test_a_damaged_home_with_another_key_is_refused(place, backup):
     (place.home / "key").write_bytes(bytes(32))
 
     with pytest.raises(OtherInstanceError):
-        place.restore(backup, replace=True)
+        place.restore(backup)
 
-    done = place.restore(backup, replace=True, other_instance=True)
+    done = place.restore(backup, replace=True)
     assert (place.home / done.undo / "key").read_bytes() == bytes(32)
     assert (place.home / "key").read_bytes() != bytes(32)
 
@@ -426,7 +425,7 @@ def test_progress_is_told_in_order(place, backup):
         assert 0 <= done <= total
         told.append(label)
 
-    restoring.restore(backup, homes.Home(place.home), [SECRET], Allowed(replace=True), watch)
+    restoring.restore(backup, homes.Home(place.home), [SECRET], watch, replace=True)
 
     assert list(dict.fromkeys(told)) == ["decrypting", "checking"]
 
@@ -435,7 +434,7 @@ def test_what_was_replaced_is_put_back_by_hand_as_the_guide_says(place, backup):
     with place.started() as tenants:
         rekeying.run(tenants.get("birch"))
     before = {tenant: place.rows(tenant) for tenant in ("local", "birch")}
-    done = place.restore(backup, replace=True, older=True)
+    done = place.restore(backup, replace=True)
     undo = place.home / done.undo
 
     for path in (place.home / "memory.sqlite", *place.home.glob("tenants/*/memory.sqlite")):
