@@ -7,7 +7,7 @@ from functools import partial
 
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.retention import Policy
-from codeflow_memory.services import checkpoints, expiry, restoration, retention, tokens
+from codeflow_memory.services import checkpoints, expiry, indexing, restoration, retention, tokens
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 
@@ -24,6 +24,7 @@ JOBS: Mapping[str, tuple[float, Callable[[Store], object]]] = {
     "ballast": (MINUTE, lambda store: store.home.fill_ballast()),
     "checkpoints": (QUARTER_HOUR, checkpoints.write),
     "undo": (HOUR, restoration.discard_old),
+    "terms": (DAY, indexing.run),
 }
 """Name to the seconds between two runs and the work, done for each tenant in turn."""
 

@@ -230,7 +230,10 @@ def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
         )
     if drifts:
         found = _few([f"{d.what} of {d.where}" for d in drifts])
-        fix = "restore a backup, or export and import into a new home"
+        fix = (
+            "`codeflow-memory up` makes an index of older rules anew; if they still differ, restore"
+            " a backup, or export and import into a new home"
+        )
         yield Check(f"index {slug}", State.FAULT, f"{len(drifts)} differ: {found}", fix)
 
 

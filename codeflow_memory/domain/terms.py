@@ -23,6 +23,9 @@ MAX_TERM_CHARACTERS = 64
 MAX_QUERY_TERMS = 32
 """Distinct terms, first come."""
 
+VERSION = 2
+"""Of these rules; it goes up whenever a text gets other rows, and indexes are made anew."""
+
 
 class Form(StrEnum):
     """How a term came from the text."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from codeflow_memory.domain.terms import VERSION
 from codeflow_memory.storage.engine import Transaction
 
 
@@ -25,15 +26,31 @@ def insert(tx: Transaction, instance: Instance) -> None:
     """Write the row of a new database."""
     tx.execute(
         """
-        INSERT INTO store (singleton, instance_id, tenant, created_at, latest_at, key_check)
-        VALUES (1, :instance_id, :tenant, :created_at, :created_at, :key_check)
+        INSERT INTO store (
+            singleton, instance_id, tenant, created_at, latest_at, key_check, terms_version
+        ) VALUES (
+            1, :instance_id, :tenant, :created_at, :created_at, :key_check, :terms_version
+        )
         """,
         {
             "instance_id": instance.instance_id,
             "tenant": instance.tenant,
             "created_at": instance.created_at,
             "key_check": instance.key_check,
+            "terms_version": VERSION,
         },
+    )
+
+
+def terms_version(tx: Transaction) -> int:
+    """Return which rules made the rows of the keyword index."""
+    return int(tx.value("SELECT terms_version FROM store WHERE singleton = 1"))
+
+
+def set_terms_version(tx: Transaction, version: int) -> None:
+    """Note that the rules *version* made every row of the keyword index."""
+    tx.execute(
+        "UPDATE store SET terms_version = :version WHERE singleton = 1", {"version": version}
     )
 
 

@@ -26,6 +26,7 @@ WRITERS = {
     "checkpoints.record_restore": "here",
     "checkpoints.write": "here",
     "expiry._step": "here",
+    "indexing.run": "no change of a record: terms follow from the texts",
     "rekeying.run": "here",
     "mutation._attempt": "the way of every request, learning, imports and verification",
     "legacy_import._import_beside": "a first import: `tests/faults` breaks it at every step",
