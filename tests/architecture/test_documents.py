@@ -275,17 +275,18 @@ def test_the_tour_of_the_readme_runs(tmp_path):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("CODEFLOW_")}
     environment = kept | {"CODEFLOW_HOME": str(tmp_path / "home"), "NO_COLOR": "1"}
     lines = [
-        line.removeprefix("$ codeflow-memory ")
+        line.removeprefix("$ ").replace("-", "_", 1)
         for block in blocks(text("README.md"), "console")
         for line in block.splitlines()
-        if line.startswith("$ codeflow-memory ") and not line.endswith(" up")
+        if line.startswith(("$ codeflow-memory ", "$ codeflow-backup ")) and line[-3:] != " up"
     ]
     ids: list[str] = []
+    exported = ""
     for line in lines:
         places = iter(ids)
         words = shlex.split(_MEMORY_ID.sub(lambda _, places=places: next(places), line))
         done = subprocess.run(  # noqa: S603 - this program, no shell
-            [sys.executable, "-m", "codeflow_memory", *words],
+            [sys.executable, "-m", *words],
             cwd=repository,
             env=environment,
             capture_output=True,
@@ -295,6 +296,7 @@ def test_the_tour_of_the_readme_runs(tmp_path):
         )
         assert done.returncode == 0, f"{line}: {done.stderr}"
         ids = ids or re.findall(r"mem_\w{26}", done.stdout)
+        exported += done.stdout if " export " in line else ""
 
-    assert len(lines) >= 8
-    assert "SQL" in done.stdout
+    assert len(lines) >= 12
+    assert "SQL" in exported
