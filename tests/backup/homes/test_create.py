@@ -173,6 +173,61 @@ def test_a_damaged_database_is_not_backed_up(place, shelf):
     assert left(shelf) == []
 
 
+@pytest.mark.parametrize("name", ["memory.sqlite", "tenants/birch/memory.sqlite"])
+def test_from_before_the_first_is_read_no_change_can_begin_in_any_database(place, shelf, name):
+    refused = []
+
+    def watch(label, _done, _total):
+        connection = apsw.Connection(str(place.home / name))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            refused.append(label)
+        finally:
+            connection.close()
+
+    creating.create(home.Home(place.home), shelf / "b.cfmb", [SECRET], watch)
+
+    assert refused[0] == "checking"
+    assert set(refused) == {"checking", "writing"}
+
+
+def test_a_file_that_changes_between_the_passes_is_not_backed_up(place, shelf):
+    (place.home / "config.toml").write_text("# mine\n")
+
+    def watch(label, _done, _total):
+        if label == "writing":
+            (place.home / "config.toml").write_text("# more\n")
+
+    with pytest.raises(HomeInUseError, match="config.toml changed"):
+        creating.create(home.Home(place.home), shelf / "b.cfmb", [SECRET], watch)
+
+    assert left(shelf) == []
+
+
+@pytest.mark.parametrize("gives_back", ["another backup", "damage"])
+def test_what_the_disk_does_not_give_back_gets_no_name(
+    place, shelf, tmp_path, monkeypatch, gives_back
+):
+    """Of another backup under the same key each chunk is authentic: what is in it is compared."""
+    place.back_up(tmp_path / "other.cfmb", "birch")
+    other = (tmp_path / "other.cfmb").read_bytes()
+    changed = other if gives_back == "another backup" else other[:-1] + bytes([other[-1] ^ 1])
+    sync = os.fsync
+
+    def fsync(descriptor):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.pwrite(descriptor, changed, 0)
+            os.truncate(descriptor, len(changed))
+        sync(descriptor)
+
+    monkeypatch.setattr(creating.os, "fsync", fsync)
+    with pytest.raises(DamagedError):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
 def test_it_holds_every_tenant_the_key_and_the_configuration_and_nothing_else(place, shelf):
     (place.home / "config.toml").write_text("# mine\n")
     (place.home / "token").write_text("cfm_local_secret")
