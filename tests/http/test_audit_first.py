@@ -76,13 +76,17 @@ class Scene:
         made = self.made("/api/admin/teams", {"slug": "gone"})
         return Step("olga", "DELETE", f"/api/admin/teams/{made['id']}")
 
+    def members(self, slug):
+        team = self.made("/api/admin/teams", {"slug": slug})["id"]
+        return f"/api/admin/teams/{team}/members"
+
     def member(self):
-        self.joined = self.made("/api/admin/teams", {"slug": "joined"})["id"]
-        path = f"/api/admin/teams/{self.joined}/members"
-        return Step("olga", "POST", path, {"principal": "ann"})
+        return Step("olga", "POST", self.members("joined"), {"principal": "ann"})
 
     def former_member(self):
-        return Step("olga", "DELETE", f"/api/admin/teams/{self.joined}/members/ann")
+        path = self.members("left")
+        assert self.api("olga", "POST", path, {"principal": "ann"}).status in {200, 201}
+        return Step("olga", "DELETE", f"{path}/ann")
 
     def grant(self):
         made = self.made("/api/admin/grants", {"principal": "abe", "role": "reviewer"})
