@@ -249,6 +249,16 @@ def test_a_home_in_which_a_restore_was_cut_off_is_not_backed_up(place, shelf, ba
     assert left(shelf) == []
 
 
+def test_a_disk_that_is_full_gets_no_backup(place, shelf, full_disk):
+    # Else the home's own files, which the lock does not make, could not grow either.
+    place.back_up(shelf / "first.cfmb")
+
+    with full_disk, pytest.raises(OSError, match="large"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == ["first.cfmb"]
+
+
 def test_it_holds_every_tenant_the_key_and_the_configuration_and_nothing_else(place, shelf):
     (place.home / "config.toml").write_text("# mine\n")
     (place.home / "token").write_text("cfm_local_secret")
