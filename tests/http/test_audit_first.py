@@ -1,6 +1,7 @@
 """No audit row, no change: a request that cannot be put on record is not carried out."""
 
 from dataclasses import dataclass
+from itertools import count
 
 import pytest
 
@@ -183,3 +184,18 @@ def test_a_request_whose_row_is_refused_changes_nothing(api, scene, route):
         assert all(r["ok"] for r in answer.json.get("results", ()))
 
     carried_out(api.world.store, lambda: step.ask(api).refused(500, "internal"), done)
+
+
+def test_a_change_without_a_row_is_found(api):
+    """Control: rows that come into a table by the side of the audit."""
+    store, numbers = api.world.store, count()
+
+    def unrecorded():
+        with store.engine.write() as tx:
+            team = {"slug": f"unrecorded-{next(numbers)}"}
+            tx.execute("INSERT INTO teams VALUES (:slug, :slug, 'x', 1)", team)
+
+    with pytest.raises(AssertionError):
+        carried_out(store, unrecorded, unrecorded)
+    with pytest.raises(AssertionError):
+        carried_out(store, lambda: None, unrecorded)
