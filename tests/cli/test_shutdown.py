@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import closing
 
+import pytest
+
 from codeflow_memory.storage.home import Home
 
 from .conftest import environment
@@ -78,6 +80,9 @@ def test_a_change_that_is_under_way_is_made_answered_and_signed(launch, cli, hom
             other.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
             assert b"200" in other.recv(65536)
         process.send_signal(signal.SIGTERM)
+        # One that does not wait for the request is gone by then.
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
         connection.sendall(body[5:])
         answer = read_all(connection)
     _, err = process.communicate(timeout=60)
