@@ -28,17 +28,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        home.mkdir(mode=0o700)
-        (home / "config.toml").write_text(CONFIG)
-        rounds = [_round(home, options.clients) for _ in range(options.rounds)]
+        home = made(Path(folder))
+        rounds = [measured(home, options.clients) for _ in range(options.rounds)]
     for row in rounds:
         print(row)
     ratio = statistics.median(float(row["p99_ratio"]) for row in rounds)  # type: ignore[arg-type] # a number
     print(json.dumps({"benchmark": "slow_clients", "p99_ratio": ratio, "rounds": rounds}))
 
 
-def _round(home: Path, clients: int) -> dict[str, object]:
+def made(folder: Path) -> Path:
+    """Make a home without rate limits."""
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    (home / "config.toml").write_text(CONFIG)
+    return home
+
+
+def measured(home: Path, clients: int) -> dict[str, object]:
+    """Measure once: a server on *home*, alone and beside a herd of *clients*."""
     command = [sys.executable, "-m", "codeflow_memory", "up", "--port", "0", "--json"]
     with subprocess.Popen(  # noqa: S603 - this program, no shell
         [*command, "--no-browser", "--home", str(home)], stdout=subprocess.PIPE, text=True

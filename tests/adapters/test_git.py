@@ -1,5 +1,6 @@
 """Questions to real repositories: what is found, what is refused, what cannot be told."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -406,8 +407,18 @@ def test_a_child_gets_nothing_of_our_environment(tmp_path, monkeypatch):
     lines = git_process.ask(["x"]).output.decode().splitlines()
     names = {line.partition("=")[0] for line in lines}
 
-    assert "GIT_SSH_COMMAND=false" in lines
-    assert "GIT_ALLOW_PROTOCOL=" in lines
+    assert {
+        "GIT_SSH_COMMAND=false",
+        "GIT_ALLOW_PROTOCOL=",
+        "GIT_CONFIG_NOSYSTEM=1",
+        f"GIT_CONFIG_SYSTEM={os.devnull}",
+        f"GIT_CONFIG_GLOBAL={os.devnull}",
+        "GIT_ATTR_NOSYSTEM=1",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_OPTIONAL_LOCKS=0",
+        "GIT_TERMINAL_PROMPT=0",
+    } <= set(lines)
     assert not names & {
         *("CODEFLOW_TOKEN", "LD_PRELOAD", "GIT_INDEX_FILE", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
     }

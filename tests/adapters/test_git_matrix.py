@@ -1,8 +1,8 @@
 """Every hostile repository against every operation of the product that reads git.
 
 Each cell is carried out. An operation may answer or refuse; it may not run anything but git, open
-anything outside of the repository, connect, take longer than two seconds of a processor, or say a
-word of what lies outside.
+anything outside of the repository, connect, take longer than two seconds of a processor or wait
+until its child is stopped, or say a word of what lies outside.
 """
 
 import os
@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from codeflow_memory.adapters import git_process
 from codeflow_memory.adapters.citations import check_citation, make_anchor
 from codeflow_memory.adapters.codeowners import read_codeowners
 from codeflow_memory.adapters.git import Repository, open_repository
@@ -29,7 +30,7 @@ from codeflow_memory.cli import places
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.candidates import parse_candidate
 from codeflow_memory.domain.citations import Citation
-from codeflow_memory.domain.errors import CodeflowError
+from codeflow_memory.domain.errors import CodeflowError, DeadlineExceededError
 from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import (
     learning,
@@ -183,6 +184,8 @@ def carry_out(scene: Scene) -> dict[str, object]:
             except places.NotThereError as refusal:
                 answers[name] = refusal
         assert spent() - began < SECONDS, name
+        # A child that waits takes no time of a processor, and is stopped in the end.
+        assert not isinstance(answers[name], DeadlineExceededError), name
         assert set(seen.ran) <= {git_program()}, name
         assert seen.connected == [], name
         outside = seen.opened_in(scene.trap.outside) + seen.opened_in(victim)
@@ -232,6 +235,18 @@ def test_a_repository_without_a_trap_is_answered_in_every_operation(scene):
     assert answers["a file"] == b"one\ntwo\nthree\n"
     assert answers["a citation"].result == "valid"
     assert answers["verification"].findings[0].result == "valid"
+
+
+def test_an_operation_that_waits_is_found(scene, tmp_path, monkeypatch):
+    """Control: a git that does nothing until it is stopped."""
+    program = tmp_path / "git"
+    program.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(git_process.ask.__kwdefaults__, "timeout_seconds", 0.2)
+
+    with pytest.raises(AssertionError, match="identity"):
+        carry_out(scene)
 
 
 def test_the_watch_sees_what_is_opened_run_and_connected(tmp_path):

@@ -1,11 +1,12 @@
 """Keys: each tenant instance and each purpose has one of its own, and each is the same for ever."""
 
 import hmac
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
-from codeflow_memory.adapters.secrets import TenantKeys
+from codeflow_memory.adapters.secrets import TenantKeys, new_token, same
 
 KEYS = TenantKeys(b"k" * 32, "instance")
 
@@ -16,6 +17,7 @@ USES = {
     "operation": lambda keys: keys.operation_id("x"),
     "tombstone": lambda keys: keys.text_hash("x"),
     "audit": lambda keys: keys.audit_hash(1, "", "x"),
+    "checkpoint": lambda keys: keys.checkpoint_signature("x"),
     "cursor": lambda keys: keys.cursor_key,
 }
 
@@ -27,6 +29,7 @@ def held(keys):
         "request": keys._request,
         "tombstone": keys._tombstone,
         "audit": keys._audit,
+        "checkpoint": keys._checkpoint,
         "cursor": keys.cursor_key,
     }
 
@@ -66,5 +69,30 @@ def test_each_use_takes_the_key_of_its_purpose():
     assert KEYS.token_hash("x") == hmac.digest(keys["token"], b"x", "sha256").hex()
     assert KEYS.text_hash("x") == hmac.digest(keys["tombstone"], b"x", "sha256").hex()
     assert KEYS.audit_hash(1, "p", "r") == hmac.digest(keys["audit"], b"1\np\nr", "sha256").hex()
+    assert KEYS.checkpoint_signature("x") == hmac.digest(keys["checkpoint"], b"x", "sha256").hex()
     assert KEYS.operation_id("x") == hmac.digest(keys["request"], b"operation\nx", "sha256").hex()
     assert KEYS.request_hash("ab", "c") != KEYS.request_hash("a", "bc")
+
+
+def test_a_secret_has_at_least_256_bits_and_none_comes_twice():
+    """43 of 62 characters; that each is as likely as the others shows in how often they come."""
+    secrets = [new_token("local").secret for _ in range(500)]
+    letters = Counter("".join(secrets))
+
+    assert {len(secret) for secret in secrets} == {43}
+    assert 62**43 >= 2**256
+    assert len(set(secrets)) == len(secrets)
+    assert len(letters) == 62
+    assert max(letters.values()) < 2 * min(letters.values())
+
+
+def test_hashes_are_compared_in_constant_time(monkeypatch):
+    """Time itself is measured through HTTP, where a few nanoseconds could not be seen."""
+    asked = []
+    compare = hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda *of: asked.append(of) or compare(*of))
+
+    assert same("ab", "ab")
+    assert not same("ab", "ac")
+
+    assert asked == [(b"ab", b"ab"), (b"ab", b"ac")]

@@ -4,9 +4,15 @@ import json
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
+import pytest
+
 from codeflow_memory.storage.home import Home
+
+from .conftest import environment
 
 
 def begun(launch):
@@ -20,6 +26,37 @@ def read_all(connection):
     while part := connection.recv(65536):
         got += part
     return got
+
+
+WATCHED = """
+import sys, threading
+from codeflow_memory.cli import main, stores
+
+close = stores.close
+
+def closing(tenants):
+    working = "worker" in {thread.name for thread in threading.enumerate()}
+    print("a job runs" if working else "no job runs", flush=True)
+    close(tenants)
+
+stores.close = closing
+sys.exit(main(["up", "--port", "0", "--json"]))
+"""
+
+
+def test_jobs_have_ended_before_the_stores_are_closed(home):
+    process = subprocess.Popen(  # noqa: S603 - this interpreter, no shell
+        [sys.executable, "-c", WATCHED],
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out) == (0, "no job runs\n"), err
 
 
 def rows(home, statement):
@@ -43,6 +80,9 @@ def test_a_change_that_is_under_way_is_made_answered_and_signed(launch, cli, hom
             other.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
             assert b"200" in other.recv(65536)
         process.send_signal(signal.SIGTERM)
+        # One that does not wait for the request is gone by then.
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
         connection.sendall(body[5:])
         answer = read_all(connection)
     _, err = process.communicate(timeout=60)

@@ -135,6 +135,7 @@ def test_exactly_the_deepest_and_the_longest_document_is_read():
     deepest = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
     longest = b"[" + b",".join([b"1"] * MAX_ITEMS) + b"]"
 
+    assert (MAX_DEPTH, MAX_ITEMS) == (32, 20_000)
     assert json.dumps(parse(deepest)).encode() == deepest
     assert parse(longest) == [1] * MAX_ITEMS
     assert faults_of(longest[:-1] + b",1]") == [""]

@@ -1,6 +1,7 @@
 """No audit row, no change: a request that cannot be put on record is not carried out."""
 
 from dataclasses import dataclass
+from itertools import count
 
 import pytest
 
@@ -76,13 +77,17 @@ class Scene:
         made = self.made("/api/admin/teams", {"slug": "gone"})
         return Step("olga", "DELETE", f"/api/admin/teams/{made['id']}")
 
+    def members(self, slug):
+        team = self.made("/api/admin/teams", {"slug": slug})["id"]
+        return f"/api/admin/teams/{team}/members"
+
     def member(self):
-        self.joined = self.made("/api/admin/teams", {"slug": "joined"})["id"]
-        path = f"/api/admin/teams/{self.joined}/members"
-        return Step("olga", "POST", path, {"principal": "ann"})
+        return Step("olga", "POST", self.members("joined"), {"principal": "ann"})
 
     def former_member(self):
-        return Step("olga", "DELETE", f"/api/admin/teams/{self.joined}/members/ann")
+        path = self.members("left")
+        assert self.api("olga", "POST", path, {"principal": "ann"}).status in {200, 201}
+        return Step("olga", "DELETE", f"{path}/ann")
 
     def grant(self):
         made = self.made("/api/admin/grants", {"principal": "abe", "role": "reviewer"})
@@ -179,3 +184,18 @@ def test_a_request_whose_row_is_refused_changes_nothing(api, scene, route):
         assert all(r["ok"] for r in answer.json.get("results", ()))
 
     carried_out(api.world.store, lambda: step.ask(api).refused(500, "internal"), done)
+
+
+def test_a_change_without_a_row_is_found(api):
+    """Control: rows that come into a table by the side of the audit."""
+    store, numbers = api.world.store, count()
+
+    def unrecorded():
+        with store.engine.write() as tx:
+            team = {"slug": f"unrecorded-{next(numbers)}"}
+            tx.execute("INSERT INTO teams VALUES (:slug, :slug, 'x', 1)", team)
+
+    with pytest.raises(AssertionError):
+        carried_out(store, unrecorded, unrecorded)
+    with pytest.raises(AssertionError):
+        carried_out(store, lambda: None, unrecorded)

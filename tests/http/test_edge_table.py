@@ -6,6 +6,8 @@ valid token, and the status of the answer.
 
 import pytest
 
+from codeflow_memory.http import admission
+
 HOSTS = {
     "own": ["{address}:{port}"],
     "name": ["localhost:{port}"],
@@ -274,9 +276,9 @@ def test_the_table_is_long_has_no_row_twice_and_uses_every_value():
         assert set(used) == known.keys()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=["-".join(row) for row in ROWS])
-def test_each_combination_has_the_status_of_its_row(api, row):
-    request, host, origin, site, kind, status = row
+def sent(api, row):
+    """Send what a row says on a socket, with a valid token; return the answer."""
+    request, host, origin, site, kind, _ = row
     method, path, body = REQUESTS[request]
     facts = {"address": api.served.listener.address, "port": api.served.listener.port}
     length = [f"Content-Length: {len(body)}"] if body or request == "POST-body" else []
@@ -290,8 +292,28 @@ def test_each_combination_has_the_status_of_its_row(api, row):
         *length,
     ]
 
-    answer = api.served.raw("\r\n".join([*lines, "", ""]).encode() + body)
+    return api.served.raw("\r\n".join([*lines, "", ""]).encode() + body)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=["-".join(row) for row in ROWS])
+def test_each_combination_has_the_status_of_its_row(api, row):
+    status = row[-1]
+
+    answer = sent(api, row)
 
     assert str(answer.status) == status
     if status in CODES:
         assert f'"code":"{CODES[status]}"'.encode() in answer.body
+
+
+@pytest.mark.parametrize(
+    ("check", "status"),
+    [("_check_host", "421"), ("_check_origin", "403"), ("_check_repeated", "422")],
+)
+def test_an_edge_with_one_check_less_is_found(api, monkeypatch, check, status):
+    """Control: every row that the check alone refuses is answered otherwise without it."""
+    monkeypatch.setattr(admission, check, lambda *_: None)
+
+    answers = [str(sent(api, row).status) for row in ROWS if row[-1] == status]
+
+    assert len(answers) - answers.count(status) >= 3

@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+from codeflow_memory.http.admission import EdgePolicy
 from codeflow_memory.http.protocol import Bounds
 from codeflow_memory.http.server import Listener, bind, own_hosts
 
@@ -38,6 +39,15 @@ async def echo(scope, receive, send):
 @pytest.fixture(scope="module")
 def server(serve):
     return serve(lambda _: echo, BOUNDS)
+
+
+def test_the_bounds_are_those_of_the_specification():
+    """What a request may take, and a body: of those no test waits for the end of all."""
+    policy, bounds = EdgePolicy(frozenset(), frozenset()), Bounds()
+
+    assert (bounds.head_seconds, policy.body_seconds, policy.request_seconds) == (10, 15, 30)
+    assert policy.body_bytes == 1024 * 1024
+    assert (bounds.connections, bounds.connections_per_peer) == (512, 64)
 
 
 def read_all(connection: socket.socket) -> bytes:

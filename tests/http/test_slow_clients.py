@@ -4,14 +4,17 @@ import json
 import os
 import re
 import socket
+import statistics
 import subprocess
 import sys
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks import slow_clients
 from benchmarks.herd import Herd, answered, idle, slow_body, slow_head
 from codeflow_memory.http.protocol import Bounds
 
@@ -210,21 +213,44 @@ def process(tmp_path):
 
 @pytest.mark.slow
 def test_a_thousand_slow_clients_are_let_go_in_time_while_others_are_served(process):
-    """The whole product with its own bounds; what it costs the others is for the benchmark."""
+    """The whole product with its own bounds; what it costs the others a long run measures."""
     assert process.ask() == 200
     before = process.memory
 
     with Herd(process.url) as herd:
-        held = len(herd.held)
+        clients, held = len(herd.clients), len(herd.held)
         answers = {process.ask() for _ in range(50)}
         grown = process.memory - before
         herd.wait_until_gone(30)
         ages = {kind: max(c.age for c in herd.clients if c.kind is kind) for kind in herd.kinds}
         left = len(herd.held)
 
+    assert clients >= 1_000
     assert (held > 400, answers, left) == (True, {200}, 0)
     assert max(grown, process.memory - before) <= 50 * MEBIBYTE
     assert ages[idle] < HEAD_SECONDS + LATE_SECONDS
     assert ages[answered] < IDLE_SECONDS + LATE_SECONDS
     assert ages[slow_head] < HEAD_SECONDS + LATE_SECONDS
     assert ages[slow_body] < BODY_SECONDS + LATE_SECONDS
+
+
+def test_a_server_that_lets_nobody_go_is_seen(serve):
+    """Control: the same herd and the same wait, but no deadlines."""
+    for_ever = replace(BOUNDS, head_seconds=600, idle_seconds=600, connections=64)
+    lax = serve(lambda _: large, replace(for_ever, connections_per_peer=64))
+
+    with Herd(lax.listener.url, count=8) as herd:
+        herd.wait_until_gone(2)
+
+        assert {client.kind for client in herd.held} >= {idle, slow_head, slow_body}
+
+
+@pytest.mark.long
+def test_a_thousand_slow_clients_at_most_double_the_99th_percentile_of_the_others(tmp_path):
+    home = slow_clients.made(tmp_path)
+
+    rounds = [slow_clients.measured(home, 1_000) for _ in range(3)]
+
+    print(f"slow clients: {rounds}")  # noqa: T201 - what it reached
+    assert all(one["held"] > 400 and one["left"] == 0 for one in rounds)
+    assert statistics.median(one["p99_ratio"] for one in rounds) <= 2

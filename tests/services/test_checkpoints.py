@@ -495,6 +495,7 @@ def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
 
 
 def test_every_so_many_rows_a_checkpoint_is_made_by_the_change_itself(world, cast, monkeypatch):
+    assert checkpoints.EVERY_ROWS == 1_000
     monkeypatch.setattr(checkpoints, "EVERY_ROWS", 5)
     project = world.project()
     for _ in range(12):

@@ -19,6 +19,7 @@ from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import erasure, feedback, memories, retention
 from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
+from codeflow_memory.storage import engine
 
 NEW = Operation(None, ())
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
@@ -49,8 +50,10 @@ def _encoded(text):
 
 
 def holding(world, stem):
-    """Name each file of the home that holds *stem* in any form, with what stands there."""
-    world.store.engine.close()
+    """Name each file of the home that holds *stem* in any form, with what stands there.
+
+    The store stays open: nothing that only its end would take away is overlooked.
+    """
     wanted = forms(stem)
     found = {}
     for path in sorted(world.tenants.home.path.rglob("*")):
@@ -128,9 +131,35 @@ def test_a_thousand_deletions_and_edits_leave_no_word(world, cast, project):
     for memory in entries:
         world.delete(cast.ann, memory, reason=f"about {STEM}")
 
+    with world.store.engine.read() as tx:
+        done = dict(
+            tx.rows(
+                "SELECT action, COUNT(*)"
+                "  FROM audit"
+                " WHERE action IN ('revise', 'delete')"
+                " GROUP BY action"
+            )
+        )
+    assert sorted(done.values()) == [ENTRIES, ENTRIES]
+    assert sum(done.values()) >= 1_000
+    assert holding(world, STEM) == {}
+    world.store.engine.close()
     assert holding(world, STEM) == {}
     assert list(holding(world, OTHERS)) == ["memory.sqlite"]
     assert [world.get(cast.ann, memory).memory for memory in kept] == kept
+
+
+def test_a_database_that_does_not_blank_what_it_frees_is_found(world, cast, project, monkeypatch):
+    """Control: the same deletions, but what SQLite frees stays as it is."""
+    world.store.engine.close()
+    plain = engine._PRAGMAS.replace("secure_delete = ON", "secure_delete = OFF")
+    monkeypatch.setattr(engine, "_PRAGMAS", plain)
+    entries = [live(world, cast, project, cast.ann, n) for n in range(40)]
+
+    for memory in entries:
+        world.delete(cast.ann, memory)
+
+    assert list(holding(world, STEM)) == ["memory.sqlite"]
 
 
 def test_retention_leaves_no_word_of_what_it_removes(world, cast, project):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import ForbiddenError, StalePlanError
-from codeflow_memory.domain.memory import Status
+from codeflow_memory.domain.memory import Collection, Status
 from codeflow_memory.domain.retention import OUT_OF_SERVICE, Policy
 from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import expiry, feedback, holds, removal, retention, tokens
@@ -122,7 +122,9 @@ def test_a_plan_is_refused_under_other_policies(world, cast, project):
     world.clock.at += 40 * DAY
     plan = preview(world)
 
-    for other in ((replace(OLD, older_than_days=31),), (OLD, OLD), (EVERYTHING,)):
+    same = replace(OLD, collections=frozenset(Collection))
+    assert preview(world, same).outcome == plan.outcome, "the policy alone differs"
+    for other in ((replace(OLD, older_than_days=31),), (OLD, OLD), (EVERYTHING,), (same,)):
         with pytest.raises(StalePlanError):
             apply(world, plan, *other)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.adapters.secrets import parse_token
+from codeflow_memory.adapters.secrets import parse_token, same
 from codeflow_memory.domain.access import RANK, Access, Grant, Origin, Role
 from codeflow_memory.domain.errors import (
     InvalidRequestError,
@@ -67,6 +67,17 @@ def test_a_wrong_id_or_secret_names_nobody(world, part):
 
     with pytest.raises(UnauthenticatedError):
         accesses.authenticate(world.store, token_id, secret)
+
+
+def test_id_and_hash_are_both_compared_in_constant_time(world, monkeypatch):
+    parts = parse_token(world.token("ann", Role.READER).text)
+    asked = []
+    monkeypatch.setattr(accesses, "same", lambda *of: asked.append(of) or same(*of))
+
+    accesses.authenticate(world.store, parts.token_id, parts.secret)
+
+    hashed = world.store.keys.token_hash(parts.secret)
+    assert sorted(asked) == sorted([(hashed, hashed), (parts.token_id, parts.token_id)])
 
 
 def test_a_token_makes_its_principal_and_grant_where_they_are_missing(world):

@@ -16,9 +16,11 @@ def refusing(store) -> Iterator[None]:
             f"CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, '{REFUSAL}');"
             " END"
         )
-    yield
-    with store.engine.write() as tx:
-        tx.execute("DROP TRIGGER refuse")
+    try:
+        yield
+    finally:
+        with store.engine.write() as tx:
+            tx.execute("DROP TRIGGER refuse")
 
 
 def content(store) -> dict[str, list]:

@@ -18,7 +18,7 @@ from codeflow_backup.keys import passphrase
 from codeflow_backup.progress import unwatched
 from codeflow_backup.verifying import Level
 
-from .acting import NEEDLE, OTHER_SECRET, SECRET
+from .acting import NEEDLE, OTHER_SECRET, SECRET, empty_an_index
 
 
 def left(folder):
@@ -171,6 +171,92 @@ def test_a_damaged_database_is_not_backed_up(place, shelf):
         place.back_up(shelf / "b.cfmb")
 
     assert left(shelf) == []
+
+
+@pytest.mark.parametrize("name", ["memory.sqlite", "tenants/birch/memory.sqlite"])
+def test_from_before_the_first_is_read_no_change_can_begin_in_any_database(place, shelf, name):
+    refused = []
+
+    def watch(label, _done, _total):
+        connection = apsw.Connection(str(place.home / name))
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            refused.append(label)
+        finally:
+            connection.close()
+
+    creating.create(home.Home(place.home), shelf / "b.cfmb", [SECRET], watch)
+
+    assert refused[0] == "checking"
+    assert set(refused) == {"checking", "writing"}
+
+
+def test_a_file_that_changes_between_the_passes_is_not_backed_up(place, shelf):
+    (place.home / "config.toml").write_text("# mine\n")
+
+    def watch(label, _done, _total):
+        if label == "writing":
+            (place.home / "config.toml").write_text("# more\n")
+
+    with pytest.raises(HomeInUseError, match=r"config\.toml changed"):
+        creating.create(home.Home(place.home), shelf / "b.cfmb", [SECRET], watch)
+
+    assert left(shelf) == []
+
+
+@pytest.mark.parametrize("gives_back", ["another backup", "damage"])
+def test_what_the_disk_does_not_give_back_gets_no_name(
+    place, shelf, tmp_path, monkeypatch, gives_back
+):
+    """Of another backup under the same key each chunk is authentic: what is in it is compared."""
+    place.back_up(tmp_path / "other.cfmb", "birch")
+    other = (tmp_path / "other.cfmb").read_bytes()
+    changed = other if gives_back == "another backup" else other[:-1] + bytes([other[-1] ^ 1])
+    sync = os.fsync
+
+    def fsync(descriptor):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.pwrite(descriptor, changed, 0)
+            os.truncate(descriptor, len(changed))
+        sync(descriptor)
+
+    monkeypatch.setattr(creating.os, "fsync", fsync)
+    with pytest.raises(DamagedError):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_database_whose_index_lost_its_rows_is_not_backed_up(place, shelf):
+    """All rows are there and read well: only SQLite's own check of the structure sees it."""
+    empty_an_index(place.home / "memory.sqlite")
+
+    with pytest.raises(DamagedError, match="structure"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_home_in_which_a_restore_was_cut_off_is_not_backed_up(place, shelf, backup):
+    place.restore(backup, replace=True)
+    marker = place.home / "restore.json"
+    marker.write_text(marker.read_text().replace('"placed"', '"swapping"'))
+
+    with pytest.raises(HomeInUseError, match="cut off"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_disk_that_is_full_gets_no_backup(place, shelf, full_disk):
+    # Else the home's own files, which the lock does not make, could not grow either.
+    place.back_up(shelf / "first.cfmb")
+
+    with full_disk, pytest.raises(OSError, match="large"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == ["first.cfmb"]
 
 
 def test_it_holds_every_tenant_the_key_and_the_configuration_and_nothing_else(place, shelf):

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from codeflow_backup import verifying
+from codeflow_backup import marker, verifying
 from codeflow_backup.errors import BackupError
+from codeflow_backup.marker import State
 from codeflow_backup.progress import unwatched
 
 from codeflow_memory.domain.errors import CodeflowError
@@ -148,6 +149,17 @@ def test_a_restore_killed_at_any_step_leaves_old_or_new_and_goes_on(scene, memor
     assert set(states) == {before, "new"}
     assert states == sorted(states, key=[before, "new"].index), "once new, new for ever"
     assert len(states) >= 20
+
+
+def test_a_restore_that_swaps_without_its_marker_is_found(scene, memory, monkeypatch):
+    """Control: it puts the same files into the same places, and does not say what it is about."""
+    write = marker.write
+    monkeypatch.setattr(
+        marker, "write", lambda home, m: write(home, m) if m.state is State.PLACED else None
+    )
+
+    with pytest.raises((AssertionError, BackupError, CodeflowError)):
+        swept(scene, memory, scene.files, lambda place, _: restore(scene, place))
 
 
 def test_a_first_start_killed_at_any_step_is_finished_by_the_next(scene, memory):

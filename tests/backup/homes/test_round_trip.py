@@ -12,6 +12,7 @@ from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.storage import fingerprint
 
 from ...conftest import NEW, World
+from ...faults.power.survey import opened
 from .acting import Place
 from .test_faults import BY_A_START
 
@@ -113,6 +114,17 @@ def fingerprints(place: Place) -> dict[str, str]:
         return found
 
 
+LEFT_OUT = {"operations.json", "memory.audit", "tenants/birch/memory.audit"}
+"""Files that no backup holds."""
+
+
+def differences(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
+    """Name the files that did not come back byte for byte, and those that came from nowhere."""
+    wanted = {name: content for name, content in before.items() if name not in LEFT_OUT}
+    found = {name: content for name, content in after.items() if name != "restore.json"}
+    return {name for name in wanted | found if wanted.get(name) != found.get(name)}
+
+
 @pytest.mark.slow
 def test_random_stores_come_back_to_the_last_byte(filled, memory):
     for seed in range(STORES):
@@ -128,10 +140,7 @@ def test_random_stores_come_back_to_the_last_byte(filled, memory):
             for file in said.manifest.files
             if file.database
         } == fingerprints(place), seed
-        after = again.files()
-        del after["restore.json"]
-        left_out = {"operations.json", "memory.audit", "tenants/birch/memory.audit"}
-        assert after == {k: v for k, v in before.items() if k not in left_out}, seed
+        assert differences(before, again.files()) == set(), seed
         if seed % 10 == 0:
             check_started(place, again)
         for path in (place.home, again.home):
@@ -152,11 +161,32 @@ def check_started(place: Place, again: Place) -> None:
             assert checkpoints.verify(tenants.get(tenant)).sound
 
 
-def test_the_random_stores_are_not_all_alike(filled, memory):
-    """Control: what is compared above differs from store to store."""
+KINDS = {
+    *("memories", "memory_revisions", "memory_terms", "memory_term_lists", "entities"),
+    *("relationships", "receipts", "audit", "manifests", "approvals", "legal_holds", "erasures"),
+}
+"""Tables that each store has rows in."""
+
+
+def test_the_random_stores_are_not_all_alike_and_have_rows_of_every_kind(filled, memory):
+    """Control: what is compared above differs from store to store, and is not nothing."""
     seen = set()
     for seed in range(4):
         place = made(filled, memory / str(seed), seed)
         seen.add(tuple(sorted(fingerprints(place).items())))
+        assert {table for table, rows in place.rows().items() if rows} >= KINDS
 
     assert len(seen) == 4
+
+
+def test_a_single_row_that_did_not_come_back_is_found(filled, memory):
+    """Control."""
+    place = made(filled, memory / "home", 1)
+    again = place.copy(memory / "again")
+    assert differences(place.files(), again.files()) == set()
+    with opened(again.home / "memory.sqlite") as connection:
+        connection.execute(
+            "UPDATE receipts SET at = at + 1 WHERE at = (SELECT MAX(at) FROM receipts)"
+        )
+
+    assert differences(place.files(), again.files()) == {"memory.sqlite"}

@@ -25,7 +25,7 @@ from codeflow_backup.slots import prepare
 from codeflow_backup.verifying import Level
 
 from ...faults.power.survey import opened
-from .acting import NEEDLE, OTHER_SECRET, SECRET
+from .acting import NEEDLE, OTHER_SECRET, SECRET, empty_an_index
 
 
 def verify(path, *secrets, level=None):
@@ -206,6 +206,7 @@ CRAFTS = {
     "huge page": lambda path: path.write_bytes(
         path.read_bytes()[:16] + b"\x00\x01" + path.read_bytes()[18:]
     ),
+    "index without rows": empty_an_index,
     "cut": lambda path: path.write_bytes(path.read_bytes()[:8192]),
     "WAL mode": lambda path: path.write_bytes(
         path.read_bytes()[:18] + b"\2\2" + path.read_bytes()[20:]

@@ -31,6 +31,8 @@ def sampled(cells: Iterable[Cell], *, sparse: int = 1) -> list[Cell]:
     Of the cells that the same rows decide one at least is among them.
     """
     cells = list(cells)
+    if LONG:
+        return cells
     kept = [cell for cell in cells if chosen(cell, _share(cell) * sparse)]
     told = {_rows(cell) for cell in kept}
     left = {_rows(cell): cell for cell in reversed(cells) if _rows(cell) not in told}
@@ -42,7 +44,7 @@ def _rows(cell: Cell) -> tuple[int, ...]:
 
 
 def _share(cell: Cell) -> int:
-    return 1 if LONG or cell.operation in FEW else SHARES[_sort(cell)]
+    return 1 if cell.operation in FEW else SHARES[_sort(cell)]
 
 
 def _sort(cell: Cell) -> str:
