@@ -42,6 +42,11 @@ class Checkpoint:
     previous: str
     signature: str = ""
 
+    @property
+    def epochs(self) -> tuple[int, int]:
+        """Which key signed it: of lines whose epochs are the same it is the same one."""
+        return self.restore_epoch, self.audit_epoch
+
     def unsigned(self) -> str:
         """Return what the signature is made of."""
         return canonical_json({k: v for k, v in asdict(self).items() if k != "signature"})
@@ -176,8 +181,9 @@ def first_disagreement(ledger: Ledger, chain: Chain, verify: Verify) -> Disagree
     """Return the first thing in which the lines contradict each other or the database.
 
     Lines before the last restore are held against each other alone: the database that they speak of
-    was put away. A line under an earlier home key cannot be verified; those that follow, and the
-    marks, name its digest.
+    was put away. A line under another home key cannot be verified; those that follow, and the
+    marks, name its digest. An earlier key may come back, after it was found or with a backup: lines
+    that can be verified then stand before and behind lines that cannot.
     """
     if chain.restored != chain.head.restore_epoch:
         return Disagreement(None, "the restore epoch was changed without a restore")
@@ -186,18 +192,19 @@ def first_disagreement(ledger: Ledger, chain: Chain, verify: Verify) -> Disagree
 
 def _first_broken(ledger: Ledger, chain: Chain, verify: Verify) -> Disagreement | None:
     before: Checkpoint | None = None
-    signed = False
+    signed: set[tuple[int, int]] = set()
     for number, line in enumerate(ledger.lines, start=1):
         fault = _form(number, line, before)
         if fault is not None or line is None:
             return Disagreement(number, fault or _CHANGED)
-        verified = verify(line)
-        if not verified and (signed or _is_of_present_key(line, chain.head)):
+        if verify(line):
+            signed.add(line.epochs)
+        elif line.epochs in signed or _is_of_present_key(line, chain.head):
             return Disagreement(number, _CHANGED)
         fault = _against(line, chain)
         if fault is not None:
             return Disagreement(number, fault)
-        before, signed = line, signed or verified
+        before = line
     return None
 
 
@@ -209,16 +216,20 @@ def _form(number: int, line: Checkpoint | None, before: Checkpoint | None) -> st
         return _CHANGED
     if line.number != number:
         return "the checkpoint is missing" if line.number > number else _CHANGED
+    if before is not None and line.epochs < before.epochs:
+        return _CHANGED
     if line.previous != ("" if before is None else before.digest()):
         return "the checkpoint does not follow the one before it"
     return None
 
 
 def _is_of_present_key(line: Checkpoint, head: Head) -> bool:
-    """Tell whether no other key than the present one can have signed *line*."""
-    return head.audit_epoch == 1 or (
-        line.restore_epoch == head.restore_epoch and line.audit_epoch >= head.audit_epoch
-    )
+    """Tell whether no other key than the present one can have signed *line*.
+
+    Of a line before the last restore nobody can: a backup of before a change of keys, or of another
+    home, brings its key and its own count of them along.
+    """
+    return line.restore_epoch == head.restore_epoch and line.audit_epoch >= head.audit_epoch
 
 
 def _against(line: Checkpoint, chain: Chain) -> str | None:

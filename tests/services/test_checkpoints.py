@@ -491,6 +491,78 @@ def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
     assert not rekeyed.verify().sound
 
 
+def under(scene, key: bytes) -> None:
+    """Give the home *key*, and let the audit go on under it."""
+    (scene.home / "key").chmod(0o600)
+    (scene.home / "key").write_bytes(key)
+    grown(scene)
+
+
+def test_a_key_that_was_lost_and_found_again_accuses_nobody(scene):
+    found = (scene.home / "key").read_bytes()
+
+    for key in (b"k" * 32, found, b"l" * 32, found):
+        under(scene, key)
+        assert scene.verify().disagreement is None
+
+    assert scene.verify().sound
+
+
+def test_a_backup_of_before_the_change_of_keys_brings_its_key_and_accuses_nobody(scene):
+    first = (scene.home / "key").read_bytes()
+    under(scene, b"k" * 32)
+
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    (scene.home / "key").write_bytes(first)
+    scene.run(checkpoints.record_restore)
+
+    assert scene.verify().sound
+    grown(scene)
+    assert scene.verify().sound
+
+
+def test_a_backup_of_another_home_goes_on_in_this_ones_file(scene, tmp_path):
+    other = Tenants(Home(tmp_path / "other"), now=scene.clock)
+    other.home.make()
+    other.create("local")
+    other.close()
+
+    for name in (DATABASE, "key"):
+        (scene.home / name).unlink()
+        shutil.copy(other.home.path / name, scene.home / name)
+    scene.run(checkpoints.record_restore)
+
+    assert scene.verify().sound
+    grown(scene)
+    assert scene.verify().sound
+
+
+def test_beside_a_key_that_came_back_every_changed_line_is_still_found(scene):
+    first = (scene.home / "key").read_bytes()
+    for key in (b"k" * 32, first):
+        under(scene, key)
+    whole = scene.lines()
+    assert len(whole) == 5
+
+    for number in range(len(whole)):
+        for change in ({"at": 1}, {"audit_epoch": 1}, {"audit_epoch": 2}, {"audit_epoch": 3}):
+            line = parse(whole[number][:-1])
+            changed = replace(line, **change).line() + b"\n"
+            if changed != whole[number]:
+                scene.file.write_bytes(b"".join([*whole[:number], changed, *whole[number + 1 :]]))
+                assert not scene.verify().sound, (number, change)
+
+
+def test_a_line_that_goes_back_to_an_earlier_key_is_none(rekeyed):
+    last = parse(rekeyed.lines()[-1][:-1])
+    older = parse(rekeyed.lines()[0][:-1])
+    forged = replace(older, number=last.number + 1, previous=last.digest())
+
+    rekeyed.file.write_bytes(rekeyed.file.read_bytes() + forged.line() + b"\n")
+
+    assert rekeyed.verify().disagreement.number == last.number + 1
+
+
 # --- When
 
 
