@@ -6,7 +6,8 @@ written. So neither can lose its end, or be put back to what it was, without the
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from codeflow_memory.domain import strict_json
@@ -98,7 +99,7 @@ class Ledger:
 
     Args:
         present: Whether there is such a file.
-        lines: One for each whole line, in order; ``None`` for what is no checkpoint.
+        lines: One for each whole line, in order, to the first that is no checkpoint: ``None``.
         torn: Whether bytes without an end follow: an append that a power loss cut off.
     """
 
@@ -112,10 +113,23 @@ class Ledger:
         return self.lines[-1] if self.lines else None
 
 
-def parse_lines(data: bytes) -> Ledger:
-    """Read the content of a file of checkpoints; whatever it is, it has some reading."""
-    *lines, rest = data.split(END)
-    return Ledger(present=True, lines=tuple(parse(line) for line in lines), torn=rest != b"")
+def parse_lines(pieces: Iterable[bytes]) -> Ledger:
+    """Read the content of a file of checkpoints; whatever it is, it has some reading.
+
+    Args:
+        pieces: Its lines with their ends, one that is too long in parts. Of what follows the first
+            that is no checkpoint nothing is read: there is no bound to it.
+    """
+    lines: list[Checkpoint | None] = []
+    torn = False
+    for piece in pieces:
+        torn = not piece.endswith(END)
+        if torn and len(piece) <= MAX_LINE_BYTES:
+            break
+        lines.append(parse(piece.removesuffix(END)))
+        if lines[-1] is None:
+            break
+    return Ledger(present=True, lines=tuple(lines), torn=torn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +259,17 @@ def _against(line: Checkpoint, chain: Chain) -> str | None:
     return None
 
 
+_MARK = re.compile(r"([1-9][0-9]{0,17}) ([0-9a-f]{64})")
+"""What `Checkpoint.mark` writes."""
+
+
 def _first_unmarked(ledger: Ledger, chain: Chain) -> Disagreement | None:
     """Find a mark whose line is not there: the end of the file, or all of it, was taken away."""
     for mark in chain.marks:
-        number, _, digest = mark.partition(" ")
-        place = int(number)
+        found = _MARK.fullmatch(mark)
+        if found is None:
+            return Disagreement(None, "a mark in the database was changed")
+        place, digest = int(found[1]), found[2]
         if place > len(ledger.lines):
             told = "the checkpoint is missing" if ledger.present else "the file is missing"
             return Disagreement(place, told)

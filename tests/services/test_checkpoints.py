@@ -5,6 +5,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -216,13 +217,13 @@ def test_every_flip_of_every_bit_of_the_file_is_found(scene):
 
     def compare(store):
         with store.engine.read() as tx:
-            chain = files.chain(tx, parse_lines(data))
+            chain = files.chain(tx, parse_lines(BytesIO(data)))
 
         def signed(line):
             return store.keys.checkpoint_signature(line.unsigned()) == line.signature
 
         def found(spoiled):
-            return first_disagreement(parse_lines(spoiled), chain, signed)
+            return first_disagreement(parse_lines(BytesIO(spoiled)), chain, signed)
 
         assert found(data) is None
         flips = [(place, bit) for place in range(len(data)) for bit in range(8)]
@@ -561,6 +562,49 @@ def test_a_line_that_goes_back_to_an_earlier_key_is_none(rekeyed):
     rekeyed.file.write_bytes(rekeyed.file.read_bytes() + forged.line() + b"\n")
 
     assert rekeyed.verify().disagreement.number == last.number + 1
+
+
+# --- What nobody would write
+
+ITEM = "UPDATE audit SET item = '?' "
+
+
+@pytest.mark.parametrize(
+    "item", ["x", "", "0 a", "-9 a", "²  a", "1 ", "9" * 5000, "9" * 5000 + " a"]
+)
+def test_a_mark_that_is_none_is_named(scene, item):
+    scene.sql(ITEM.replace("?", item) + "WHERE action = 'audit.checkpoint'")
+
+    report = scene.verify()
+
+    assert report.broken is not None
+    assert report.disagreement.detail == "a mark in the database was changed"
+
+
+@pytest.mark.parametrize("item", ["x", "9" * 5000, "²"])
+def test_a_restore_that_is_none_is_found(scene, item):
+    scene.sql(ITEM.replace("?", item) + ", action = 'store.restore' WHERE sequence = 2")
+
+    assert "without a restore" in scene.verify().disagreement.detail
+
+
+def test_a_text_that_is_none_is_a_damaged_file(scene):
+    scene.sql("UPDATE audit SET reason = CAST(x'ff' AS TEXT) WHERE sequence = 2")
+
+    with pytest.raises(StoreUnusableError, match="damaged"):
+        scene.verify()
+
+
+@pytest.mark.parametrize("behind", [b"", b"\n"])
+def test_a_file_without_end_is_not_read_to_its_end(scene, behind):
+    """A sparse one can claim more bytes than there is memory."""
+    with scene.file.open("ab") as file:
+        file.write(behind)
+    os.truncate(scene.file, 1 << 36)
+
+    found = scene.verify().disagreement
+
+    assert (found.number, found.detail) == (4, "the checkpoint was changed")
 
 
 # --- When
