@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from codeflow_memory.storage.home import Home
+from codeflow_memory.storage.home import Home, is_regular
 
 TOKEN = "token"  # noqa: S105 - a file's name
 SERVER = "server"
@@ -145,6 +145,9 @@ def read_token(path: Path) -> str:
 
 def served_url(home: Home) -> str | None:
     """Return the URL of the server that owns *home* now; ``None`` where none does."""
+    if not is_regular(home.path / SERVER):
+        # Opening a pipe would wait for its other end.
+        return None
     try:
         with (home.path / SERVER).open("rb") as file:
             url = file.read(MAX_TOKEN_BYTES).decode("utf-8", "replace").strip()

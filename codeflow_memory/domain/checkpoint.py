@@ -6,7 +6,8 @@ written. So neither can lose its end, or be put back to what it was, without the
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from codeflow_memory.domain import strict_json
@@ -41,6 +42,11 @@ class Checkpoint:
     restore_epoch: int
     previous: str
     signature: str = ""
+
+    @property
+    def epochs(self) -> tuple[int, int]:
+        """Which key signed it: of lines whose epochs are the same it is the same one."""
+        return self.restore_epoch, self.audit_epoch
 
     def unsigned(self) -> str:
         """Return what the signature is made of."""
@@ -93,7 +99,7 @@ class Ledger:
 
     Args:
         present: Whether there is such a file.
-        lines: One for each whole line, in order; ``None`` for what is no checkpoint.
+        lines: One for each whole line, in order, to the first that is no checkpoint: ``None``.
         torn: Whether bytes without an end follow: an append that a power loss cut off.
     """
 
@@ -107,10 +113,23 @@ class Ledger:
         return self.lines[-1] if self.lines else None
 
 
-def parse_lines(data: bytes) -> Ledger:
-    """Read the content of a file of checkpoints; whatever it is, it has some reading."""
-    *lines, rest = data.split(END)
-    return Ledger(present=True, lines=tuple(parse(line) for line in lines), torn=rest != b"")
+def parse_lines(pieces: Iterable[bytes]) -> Ledger:
+    """Read the content of a file of checkpoints; whatever it is, it has some reading.
+
+    Args:
+        pieces: Its lines with their ends, one that is too long in parts. Of what follows the first
+            that is no checkpoint nothing is read: there is no bound to it.
+    """
+    lines: list[Checkpoint | None] = []
+    torn = False
+    for piece in pieces:
+        torn = not piece.endswith(END)
+        if torn and len(piece) <= MAX_LINE_BYTES:
+            break
+        lines.append(parse(piece.removesuffix(END)))
+        if lines[-1] is None:
+            break
+    return Ledger(present=True, lines=tuple(lines), torn=torn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +195,9 @@ def first_disagreement(ledger: Ledger, chain: Chain, verify: Verify) -> Disagree
     """Return the first thing in which the lines contradict each other or the database.
 
     Lines before the last restore are held against each other alone: the database that they speak of
-    was put away. A line under an earlier home key cannot be verified; those that follow, and the
-    marks, name its digest.
+    was put away. A line under another home key cannot be verified; those that follow, and the
+    marks, name its digest. An earlier key may come back, after it was found or with a backup: lines
+    that can be verified then stand before and behind lines that cannot.
     """
     if chain.restored != chain.head.restore_epoch:
         return Disagreement(None, "the restore epoch was changed without a restore")
@@ -186,18 +206,19 @@ def first_disagreement(ledger: Ledger, chain: Chain, verify: Verify) -> Disagree
 
 def _first_broken(ledger: Ledger, chain: Chain, verify: Verify) -> Disagreement | None:
     before: Checkpoint | None = None
-    signed = False
+    signed: set[tuple[int, int]] = set()
     for number, line in enumerate(ledger.lines, start=1):
         fault = _form(number, line, before)
         if fault is not None or line is None:
             return Disagreement(number, fault or _CHANGED)
-        verified = verify(line)
-        if not verified and (signed or _is_of_present_key(line, chain.head)):
+        if verify(line):
+            signed.add(line.epochs)
+        elif line.epochs in signed or _is_of_present_key(line, chain.head):
             return Disagreement(number, _CHANGED)
         fault = _against(line, chain)
         if fault is not None:
             return Disagreement(number, fault)
-        before, signed = line, signed or verified
+        before = line
     return None
 
 
@@ -209,16 +230,20 @@ def _form(number: int, line: Checkpoint | None, before: Checkpoint | None) -> st
         return _CHANGED
     if line.number != number:
         return "the checkpoint is missing" if line.number > number else _CHANGED
+    if before is not None and line.epochs < before.epochs:
+        return _CHANGED
     if line.previous != ("" if before is None else before.digest()):
         return "the checkpoint does not follow the one before it"
     return None
 
 
 def _is_of_present_key(line: Checkpoint, head: Head) -> bool:
-    """Tell whether no other key than the present one can have signed *line*."""
-    return head.audit_epoch == 1 or (
-        line.restore_epoch == head.restore_epoch and line.audit_epoch >= head.audit_epoch
-    )
+    """Tell whether no other key than the present one can have signed *line*.
+
+    Of a line before the last restore nobody can: a backup of before a change of keys, or of another
+    home, brings its key and its own count of them along.
+    """
+    return line.restore_epoch == head.restore_epoch and line.audit_epoch >= head.audit_epoch
 
 
 def _against(line: Checkpoint, chain: Chain) -> str | None:
@@ -234,11 +259,17 @@ def _against(line: Checkpoint, chain: Chain) -> str | None:
     return None
 
 
+_MARK = re.compile(r"([1-9][0-9]{0,17}) ([0-9a-f]{64})")
+"""What `Checkpoint.mark` writes."""
+
+
 def _first_unmarked(ledger: Ledger, chain: Chain) -> Disagreement | None:
     """Find a mark whose line is not there: the end of the file, or all of it, was taken away."""
     for mark in chain.marks:
-        number, _, digest = mark.partition(" ")
-        place = int(number)
+        found = _MARK.fullmatch(mark)
+        if found is None:
+            return Disagreement(None, "a mark in the database was changed")
+        place, digest = int(found[1]), found[2]
         if place > len(ledger.lines):
             told = "the checkpoint is missing" if ledger.present else "the file is missing"
             return Disagreement(place, told)

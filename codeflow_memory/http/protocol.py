@@ -116,11 +116,11 @@ class BoundedProtocol(HttpToolsProtocol):
         """Feed the parser; bytes that belong to no request yet count as a head that is coming."""
         if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
             self._expect_head()
-        if self._head_timer is not None:
+        if self._awaits_head:
             self._head_bytes += len(data)
         super().data_received(data)
         # The parser keeps an unfinished line to itself, so its size shows here only.
-        unfinished = self._head_timer is not None and not self.transport.is_closing()
+        unfinished = self._awaits_head and not self.transport.is_closing()
         if unfinished and self._head_bytes > self._bounds.head_bytes:
             self._refusal = self._too_large(self._head_bytes)
             self.send_400_response("")
@@ -130,6 +130,9 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._head_lines = 0
         self._in_body = False
+        if self._head_timer is None:
+            # Behind a request that is at work: the next head has no time yet, but its size counts.
+            self._head_bytes = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header; drop a trailer, which would come to stand among the headers."""
@@ -196,6 +199,11 @@ class BoundedProtocol(HttpToolsProtocol):
         ]
         self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n" + problem.body)
         self.transport.close()
+
+    @property
+    def _awaits_head(self) -> bool:
+        """Whether a head is due, or has begun to come behind a request that is at work."""
+        return self._head_timer is not None or not self._in_body
 
     def _too_large(self, size: int) -> LimitExceededError:
         return LimitExceededError("header_bytes", value=size, maximum=self._bounds.head_bytes)

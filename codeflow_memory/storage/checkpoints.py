@@ -7,6 +7,7 @@ mark is in the audit, so that a reader who holds it too never sees one without t
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -122,7 +123,7 @@ def reading(path: Path) -> Iterator[Ledger]:
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
         with os.fdopen(os.dup(handle), "rb") as file:
-            ledger = parse_lines(file.read())
+            ledger = parse_lines(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""))
         yield ledger
     finally:
         os.close(handle)
@@ -222,7 +223,10 @@ def _restored(rows: list[tuple[str, str, str | None]]) -> int:
             told = item
         elif action == KEY_CHANGE:
             told = (reason or "0").removeprefix(RESTORED)
-    return int(told) if told.isdecimal() else -1
+    return int(told) if _EPOCH.fullmatch(told) else -1
+
+
+_EPOCH = re.compile(r"[0-9]{1,18}")
 
 
 def restore_epoch_of(tx: Transaction) -> str:

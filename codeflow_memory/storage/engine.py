@@ -52,11 +52,17 @@ class Transaction:
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> list[Row]:
         """Return all rows, in the statement's order."""
-        return self._connection.execute(sql, parameters).fetchall()
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except UnicodeDecodeError:
+            raise apsw.CorruptError("a text is no UTF-8") from None
 
     def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
         """Return the first row, or ``None`` when there is none."""
-        return self._connection.execute(sql, parameters).fetchone()
+        try:
+            return self._connection.execute(sql, parameters).fetchone()
+        except UnicodeDecodeError:
+            raise apsw.CorruptError("a text is no UTF-8") from None
 
     def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         """Yield the rows as they are read: for more than belongs into memory at once."""
@@ -64,8 +70,7 @@ class Transaction:
 
     def value(self, sql: str, parameters: Parameters | None = None) -> Any:  # noqa: ANN401 - a column
         """Return the first column of the first row, or ``None`` when there is none."""
-        row = self.row(sql, parameters)
-        return None if row is None else row[0]
+        return (self.row(sql, parameters) or (None,))[0]
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> int:
         """Run one writing statement and return how many rows it changed."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.home import Home
+from codeflow_memory.storage.home import Home, is_regular
 
 FILE = "operations.json"
 """Written by `codeflow-backup` and by the restore drill, each its own key."""
@@ -53,6 +53,9 @@ def last(home: Home, what: str) -> dict[str, str] | None:
 
 
 def _read(path: Path) -> Mapping[str, object]:
+    if not is_regular(path):
+        # Opening a pipe would wait for its other end.
+        return {}
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -1,6 +1,7 @@
 """``doctor``: says what is wrong and what to do, changes nothing."""
 
 import hashlib
+import os
 import sqlite3
 from contextlib import closing
 
@@ -18,6 +19,16 @@ def test_a_home_that_is_not_there_is_a_fault(cli, home):
 
     assert (done.code, states(done)) == (1, {"home": "fault"})
     assert not home.exists()
+
+
+@pytest.mark.parametrize("name", ["server", "operations.json"])
+def test_a_pipe_in_the_home_holds_up_nobody(cli, home, name):
+    cli("tenant", "create", "birch").ok()
+    (home / name).unlink(missing_ok=True)
+    os.mkfifo(home / name, 0o600)
+
+    assert cli("doctor", "--json").code in {0, 7}
+    assert "last_backup" in cli("status", "--json").ok().json["operations"]
 
 
 @pytest.mark.parametrize(

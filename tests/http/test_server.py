@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 
 import pytest
 
@@ -15,9 +16,12 @@ from codeflow_memory.http.server import Listener, bind, own_hosts
 
 BOUNDS = Bounds(head_seconds=0.15, head_bytes=4096, head_lines=20, connections_per_peer=4)
 
+ENDLESS = 24 << 20
+"""More than the kernel keeps for both sides of a connection."""
+
 
 async def echo(scope, receive, send):
-    """Answer with what arrived: the headers' names and the length of the body."""
+    """Answer with the headers' names and the body's length; ``/held`` waits for the client."""
     if scope["type"] == "lifespan":
         for _ in range(2):
             kind = (await receive())["type"]
@@ -29,6 +33,9 @@ async def echo(scope, receive, send):
         message = await receive()
         length += len(message["body"])
         more = message["more_body"]
+    if scope["path"] == "/held":
+        await receive()
+        return
     names = [name.decode() for name, _ in scope["headers"]]
     body = json.dumps({"names": names, "bytes": length, "path": scope["path"]}).encode()
     headers = [(b"content-length", str(len(body)).encode())]
@@ -110,6 +117,18 @@ def test_requests_follow_each_other_on_one_connection(server):
         got = read_all(connection)
 
     assert got.count(b"HTTP/1.1 200") == 4
+
+
+@pytest.mark.parametrize("head", [b"GET /", b"GET / HTTP/1.1\r\nA", b"GET / HTTP/1.1\r\nA: "])
+def test_a_head_behind_a_request_at_work_may_not_grow_without_end(server, head):
+    """Its bytes are kept until it is whole, and that may never be."""
+    sent = 0
+    with server.connect() as connection, suppress(ConnectionError):
+        connection.sendall(b"GET /held HTTP/1.1\r\nHost: x\r\n\r\n" + head)
+        while sent < ENDLESS:
+            sent += connection.send(b"b" * 65536)
+
+    assert sent < ENDLESS
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,15 @@ def test_a_folder_without_backups_fails_it(site):
     assert site.state["last_drill"]["file"] == ""
 
 
+def test_a_scratch_folder_that_is_not_there_fails_it_in_one_sentence(site):
+    absent = site.folder / "absent"
+
+    told = site.drill("--scratch", absent, code=1).stderr
+
+    assert told == "restore-drill: no scratch folder: No such file or directory\n"
+    assert site.state["last_drill"]["outcome"] == "failed"
+
+
 def test_what_it_recorded_is_what_status_shows(site):
     site.drill(code=1, key="other")
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -216,13 +217,13 @@ def test_every_flip_of_every_bit_of_the_file_is_found(scene):
 
     def compare(store):
         with store.engine.read() as tx:
-            chain = files.chain(tx, parse_lines(data))
+            chain = files.chain(tx, parse_lines(BytesIO(data)))
 
         def signed(line):
             return store.keys.checkpoint_signature(line.unsigned()) == line.signature
 
         def found(spoiled):
-            return first_disagreement(parse_lines(spoiled), chain, signed)
+            return first_disagreement(parse_lines(BytesIO(spoiled)), chain, signed)
 
         assert found(data) is None
         flips = [(place, bit) for place in range(len(data)) for bit in range(8)]
@@ -489,6 +490,121 @@ def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
     shutil.copy(rekeyed.kept / "1" / DATABASE, rekeyed.database)
 
     assert not rekeyed.verify().sound
+
+
+def under(scene, key: bytes) -> None:
+    """Give the home *key*, and let the audit go on under it."""
+    (scene.home / "key").chmod(0o600)
+    (scene.home / "key").write_bytes(key)
+    grown(scene)
+
+
+def test_a_key_that_was_lost_and_found_again_accuses_nobody(scene):
+    found = (scene.home / "key").read_bytes()
+
+    for key in (b"k" * 32, found, b"l" * 32, found):
+        under(scene, key)
+        assert scene.verify().disagreement is None
+
+    assert scene.verify().sound
+
+
+def test_a_backup_of_before_the_change_of_keys_brings_its_key_and_accuses_nobody(scene):
+    first = (scene.home / "key").read_bytes()
+    under(scene, b"k" * 32)
+
+    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    (scene.home / "key").write_bytes(first)
+    scene.run(checkpoints.record_restore)
+
+    assert scene.verify().sound
+    grown(scene)
+    assert scene.verify().sound
+
+
+def test_a_backup_of_another_home_goes_on_in_this_ones_file(scene, tmp_path):
+    other = Tenants(Home(tmp_path / "other"), now=scene.clock)
+    other.home.make()
+    other.create("local")
+    other.close()
+
+    for name in (DATABASE, "key"):
+        (scene.home / name).unlink()
+        shutil.copy(other.home.path / name, scene.home / name)
+    scene.run(checkpoints.record_restore)
+
+    assert scene.verify().sound
+    grown(scene)
+    assert scene.verify().sound
+
+
+def test_beside_a_key_that_came_back_every_changed_line_is_still_found(scene):
+    first = (scene.home / "key").read_bytes()
+    for key in (b"k" * 32, first):
+        under(scene, key)
+    whole = scene.lines()
+    assert len(whole) == 5
+
+    for number in range(len(whole)):
+        for change in ({"at": 1}, {"audit_epoch": 1}, {"audit_epoch": 2}, {"audit_epoch": 3}):
+            line = parse(whole[number][:-1])
+            changed = replace(line, **change).line() + b"\n"
+            if changed != whole[number]:
+                scene.file.write_bytes(b"".join([*whole[:number], changed, *whole[number + 1 :]]))
+                assert not scene.verify().sound, (number, change)
+
+
+def test_a_line_that_goes_back_to_an_earlier_key_is_none(rekeyed):
+    last = parse(rekeyed.lines()[-1][:-1])
+    older = parse(rekeyed.lines()[0][:-1])
+    forged = replace(older, number=last.number + 1, previous=last.digest())
+
+    rekeyed.file.write_bytes(rekeyed.file.read_bytes() + forged.line() + b"\n")
+
+    assert rekeyed.verify().disagreement.number == last.number + 1
+
+
+# --- What nobody would write
+
+ITEM = "UPDATE audit SET item = '?' "
+
+
+@pytest.mark.parametrize(
+    "item", ["x", "", "0 a", "-9 a", "²  a", "1 ", "9" * 5000, "9" * 5000 + " a"]
+)
+def test_a_mark_that_is_none_is_named(scene, item):
+    scene.sql(ITEM.replace("?", item) + "WHERE action = 'audit.checkpoint'")
+
+    report = scene.verify()
+
+    assert report.broken is not None
+    assert report.disagreement.detail == "a mark in the database was changed"
+
+
+@pytest.mark.parametrize("item", ["x", "9" * 5000, "²"])
+def test_a_restore_that_is_none_is_found(scene, item):
+    scene.sql(ITEM.replace("?", item) + ", action = 'store.restore' WHERE sequence = 2")
+
+    assert "without a restore" in scene.verify().disagreement.detail
+
+
+def test_a_text_that_is_none_is_a_damaged_file(scene):
+    scene.sql("UPDATE audit SET reason = CAST(x'ff' AS TEXT) WHERE sequence = 2")
+
+    with pytest.raises(StoreUnusableError, match="damaged"):
+        scene.verify()
+
+
+@pytest.mark.parametrize("behind", [b"", b"\n"])
+def test_a_file_without_end_is_not_read_to_its_end(scene, behind):
+    """A sparse one can claim more bytes than there is memory."""
+    with scene.file.open("ab") as file:
+        file.write(behind)
+    os.truncate(scene.file, 1 << 36)
+
+    found = scene.verify().disagreement
+
+    assert (found.number, found.detail) == (4, "the checkpoint was changed")
 
 
 # --- When
