@@ -1,7 +1,8 @@
-"""Query parameters: one that its route does not know is refused, and so is a ``null``.
+"""Query parameters: one that its route does not know is refused, and so are a ``null`` and a second.
 
 Passed over, a misspelt filter would widen the answer without a word. Litestar reads ``null`` as
-nothing where the parameter is no text, which is the same.
+nothing where the parameter is no text, which is the same, and of a parameter that may come once it
+takes the last.
 """
 
 from collections.abc import Mapping
@@ -13,8 +14,8 @@ from litestar.routes import HTTPRoute
 from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.domain.strict_json import pointer
 
-Parameters = Mapping[tuple[str, str], frozenset[str]]
-"""Path template and method to the parameters of the route."""
+Parameters = Mapping[tuple[str, str], Mapping[str, bool]]
+"""Path template and method to the parameters of the route, and whether each may come repeatedly."""
 
 TEXTS = frozenset({"around", "branch", "cursor", "path", "principal", "q", "repo", "run_id", "tag"})
 """Parameters in which ``null`` is a word like any other."""
@@ -26,9 +27,10 @@ _NULL = "null"
 def learn_parameters(app: Litestar) -> None:
     """Keep with *app* which parameters each of its routes has."""
     app.state[_STATE] = {
-        (route.path_format, str(method)): frozenset(
-            parameter.field_alias for parameter in model.expected_query_params
-        )
+        (route.path_format, str(method)): {
+            parameter.field_alias: parameter.is_sequence
+            for parameter in model.expected_query_params
+        }
         for route in app.routes
         if isinstance(route, HTTPRoute)
         for method, (_, model) in route.route_handler_map.items()
@@ -36,15 +38,19 @@ def learn_parameters(app: Litestar) -> None:
 
 
 def check_parameters(request: Request[Any, Any, Any]) -> None:
-    """Refuse a request with a parameter that its route does not have, or without a value.
+    """Refuse a request with a parameter that its route does not have, without a value, or twice.
 
     Raises:
         InvalidRequestError: Names the first of them.
     """
     known: Parameters = request.app.state[_STATE]
-    names = known.get((request.scope["path_template"], request.method), frozenset())
+    names = known.get((request.scope["path_template"], request.method), {})
+    seen = set[str]()
     for name, value in request.query_params.multi_items():
         if name not in names:
             raise InvalidRequestError.at(pointer("", name), "this route has no such parameter")
         if name not in TEXTS and value.casefold() == _NULL:
             raise InvalidRequestError.at(pointer("", name), "null is no value of it")
+        if name in seen and not names[name]:
+            raise InvalidRequestError.at(pointer("", name), "is given more than once")
+        seen.add(name)

@@ -33,6 +33,16 @@ def test_a_filter_of_null_is_not_read_as_none(api, query):
     assert fault["pointer"] == f"/{query.partition('=')[0]}"
 
 
+@pytest.mark.parametrize(
+    "query", ["limit=1&limit=2", "cursor=a&cursor=b", "collection=team&collection=project"]
+)
+def test_of_a_parameter_that_comes_twice_neither_is_taken(api, query):
+    reply = api("ann", "GET", f"{api.base}/memories?{query}")
+
+    (fault,) = reply.refused(422, "invalid-request")["errors"]
+    assert fault["pointer"] == f"/{query.partition('=')[0]}"
+
+
 def test_null_is_a_word_where_words_are_meant(api):
     memory = api.accept(title="Null", body="A null is no value.")
 

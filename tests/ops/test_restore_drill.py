@@ -124,6 +124,17 @@ def test_a_damaged_backup_fails_it(site):
     }
 
 
+def test_a_backup_whose_head_is_damaged_is_not_passed_over_for_an_older_one(site):
+    newest = site.backups / "2.cfmb"
+    newest.write_bytes(b"\0" + newest.read_bytes()[1:])
+    (site.backups / "notes.txt").write_text("mine")
+
+    done = site.drill(code=1)
+
+    assert "2.cfmb is damaged" in done.stderr
+    assert site.state["last_drill"]["outcome"] == "failed"
+
+
 def test_a_key_that_does_not_open_it_fails_it(site):
     site.drill(code=1, key="other")
 
