@@ -75,16 +75,15 @@ def create(
     _check_target(target)
     # It takes a second of which nobody else should know.
     keys = [prepare(secret) for secret in secrets]
-    with partial.opened(target.parent) as (file, temporary):
+    # Closing writes again what could not be written.
+    with naming(target), partial.opened(target.parent) as (file, temporary):
         with home.shared(), ExitStack() as stack:
             _refuse_half_restored(home)
             sources, described = _sources(home, tenant, stack, watch)
             manifest = Manifest(tuple(source.file for source in sources))
             core = _core(described)
-            with naming(target):
-                _write(Writer(file, core, keys), manifest, sources, watch)
-        with naming(target):
-            os.fsync(file.fileno())
+            _write(Writer(file, core, keys), manifest, sources, watch)
+        os.fsync(file.fileno())
         size = _read_back(file, secrets, manifest, watch)
         _link(temporary, target)
     operations.record_backup(home, core, target.name)

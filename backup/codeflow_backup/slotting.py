@@ -98,14 +98,14 @@ def _replace(
     path: Path, file: BinaryIO, reader: Reader, data_key: bytes, kept: tuple[Slot, ...]
 ) -> None:
     ordered = tuple(sorted(kept, key=lambda slot: slot.number))
-    with partial.opened(path.parent) as (new, temporary):
-        with naming(path):
-            new.write(Header(reader.core, ordered).encode(data_key))
-            file.seek(reader.payload_at)
-            while piece := file.read(_PIECE_BYTES):
-                new.write(piece)
-            new.flush()
-            os.fsync(new.fileno())
+    # Closing writes again what could not be written.
+    with naming(path), partial.opened(path.parent) as (new, temporary):
+        new.write(Header(reader.core, ordered).encode(data_key))
+        file.seek(reader.payload_at)
+        while piece := file.read(_PIECE_BYTES):
+            new.write(piece)
+        new.flush()
+        os.fsync(new.fileno())
         _read_back(new, data_key)
         temporary.replace(path)
 
