@@ -211,6 +211,8 @@ def _parsed(model: type[T], text: str, name: str) -> T:
         values: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequestError.at(name, f"is not TOML: {error}") from None
+    except RecursionError:
+        raise InvalidRequestError.at(name, "is nested too deep") from None
     try:
         return model.model_validate(values)
     except ValidationError as error:

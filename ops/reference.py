@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import click
 from codeflow_backup import exits as backup_exits
-from codeflow_backup.cli import root as backup_root
+from codeflow_backup.tree import root as backup_root
 from litestar.openapi.spec import OpenAPI
 from pydantic import BaseModel
 

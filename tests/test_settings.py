@@ -128,3 +128,10 @@ def test_a_policy_is_read_with_a_word_or_a_list(tmp_path):
         ),
     )
     assert load_policies(tmp_path / "config.toml") == load(tmp_path, {}).policies()
+
+
+def test_a_file_that_nests_too_deep_is_refused(tmp_path):
+    (tmp_path / "config.toml").write_text("a=" + "[" * 20_000)
+
+    with pytest.raises(InvalidRequestError, match="nested too deep"):
+        load(tmp_path, {})

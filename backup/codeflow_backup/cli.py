@@ -9,30 +9,12 @@ from collections.abc import Sequence
 from typing import TextIO
 
 import click
-import rich_click
 
-from codeflow_backup import commands, exits, key_commands, shelf_commands
+from codeflow_backup import exits
 from codeflow_backup.errors import BackupError, NoRoomError, UnusableError
+from codeflow_backup.terminal import talk
 
 PROGRAM = "codeflow-backup"
-
-root = rich_click.RichGroup(
-    name=PROGRAM,
-    help="Encrypted backups of a home of Code Flow Memory; no server is needed.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    commands=[
-        commands.create,
-        commands.verify,
-        commands.restore,
-        shelf_commands.list_backups,
-        shelf_commands.prune,
-        key_commands.keygen,
-        key_commands.add_key,
-        key_commands.remove_key,
-        key_commands.sign,
-    ],
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,9 +25,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # As Ctrl-C: what lies half-made is taken away before the program ends.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         _escape_unencodable(stream)
     try:
+        # Ctrl-C may come while these are loaded: they take longer than most commands.
+        from codeflow_backup.tree import root  # noqa: PLC0415 - see above
+
         root.main(
             list(sys.argv[1:] if argv is None else argv),
             prog_name=PROGRAM,
@@ -62,8 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sentence, code, exit_code = "stopped", "interrupted", exits.INTERRUPTED
     else:
         return exits.OK
-    # One line, whatever the sentence holds.
-    click.echo(f"{PROGRAM}: {' '.join(sentence.split())} [{code}]", err=True)
+    talk(f"{PROGRAM}: {' '.join(sentence.split())} [{code}]")
     return exit_code
 
 
@@ -84,6 +69,15 @@ def _described(error: Exception) -> tuple[str, str, int]:
             return f"{where}{error.strerror or error}", code, exits.FAILED
         case _:
             return "this machine does not have the memory", UnusableError.code, exits.FAILED
+
+
+def _open_closed_streams() -> None:
+    """Write into nothing where a stream was closed before the start: then Python has none."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Takes the number that is free, so that no other file gets it and what is printed.
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(nothing, "w", closefd=False))
 
 
 def _escape_unencodable(stream: TextIO) -> None:

@@ -16,8 +16,10 @@ from codeflow_backup.options import (
     needed,
     path_type,
 )
-from codeflow_backup.output import core_fields, show, slot_fields, slot_words, talk
+from codeflow_backup.output import core_fields, show, slot_fields, slot_words
 from codeflow_backup.progress import watching
+from codeflow_backup.slots import MAX_SLOTS
+from codeflow_backup.terminal import talk
 from codeflow_backup.verifying import Level, Verified
 
 _DEPTHS = {
@@ -45,6 +47,8 @@ def create(
     Each key that is named opens the backup by itself. Nothing is replaced: the file must not be
     there. It is read back and verified before it gets its name.
     """
+    if len(secrets) > MAX_SLOTS:
+        raise click.UsageError(f"a backup has {MAX_SLOTS} keys at most.")
     with watching() as watch:
         made = creating.create(home_of(home), to, needed(secrets), watch, tenant)
     names = [file.name for file in made.manifest.files]

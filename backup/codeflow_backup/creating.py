@@ -3,18 +3,17 @@
 The file gets its name last. Whatever fails before, nothing stands under that name.
 """
 
-import fcntl
 import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from codeflow_backup import header, marker, operations, schema
+from codeflow_backup import header, marker, operations, partial, schema
 from codeflow_backup.ciphers import Suite
 from codeflow_backup.container import Reader, Writer
 from codeflow_backup.databases import BLOCK_BYTES, Held, held
@@ -25,7 +24,7 @@ from codeflow_backup.errors import (
     StandsError,
     UnusableError,
 )
-from codeflow_backup.files import open_private, sync_folder
+from codeflow_backup.files import naming, sync_folder
 from codeflow_backup.header import Core
 from codeflow_backup.home import CONFIGURATION, DOCUMENT, KEY, LOCAL, Home, place_of
 from codeflow_backup.keys import Secret
@@ -33,9 +32,6 @@ from codeflow_backup.manifest import Database, File, Manifest
 from codeflow_backup.plaintext import read_files, read_manifest
 from codeflow_backup.progress import Watch
 from codeflow_backup.slots import prepare
-
-PARTIAL: Final = ".codeflow-backup-"
-"""How the name of a file begins that is no backup yet."""
 
 NO_INSTANCE: Final = "0" * 32
 """Whose backup it is where no database is: a document that was never imported."""
@@ -79,7 +75,8 @@ def create(
     _check_target(target)
     # It takes a second of which nobody else should know.
     keys = [prepare(secret) for secret in secrets]
-    with _partial(target.parent) as (file, temporary):
+    # Closing writes again what could not be written.
+    with naming(target), partial.opened(target.parent) as (file, temporary):
         with home.shared(), ExitStack() as stack:
             _refuse_half_restored(home)
             sources, described = _sources(home, tenant, stack, watch)
@@ -96,54 +93,19 @@ def create(
 def _check_target(target: Path) -> None:
     if not target.parent.is_dir():
         raise MissingError("the folder that the backup is to be written to is not there")
-    if os.path.lexists(target):
-        raise StandsError("something stands under that name already; a backup replaces nothing")
+    try:
+        target.lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UnusableError(f"the backup cannot have that name: {error.strerror}") from None
+    raise StandsError("something stands under that name already; a backup replaces nothing")
 
 
 def _refuse_half_restored(home: Home) -> None:
     found = marker.find(home)
     if found is not None and found.state is marker.State.SWAPPING:
         raise HomeInUseError("a restore was cut off here: run it again, or start the server once")
-
-
-@contextmanager
-def _partial(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """Give a new file in *folder* that goes at the end of the block, whatever happens in it.
-
-    Of a process that was killed it stays; the next one takes it away.
-    """
-    _sweep(folder)
-    while True:
-        path = folder / f"{PARTIAL}{os.urandom(8).hex()}"
-        descriptor = open_private(path)
-        # Shared with nobody: it tells a sweeper that its maker lives.
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        os.fchmod(descriptor, 0o600)
-        if path.exists():
-            break
-        os.close(descriptor)
-    with os.fdopen(descriptor, "w+b") as file:
-        try:
-            yield file, path
-        finally:
-            path.unlink(missing_ok=True)
-            sync_folder(folder)
-
-
-def _sweep(folder: Path) -> None:
-    for left in folder.glob(f"{PARTIAL}*"):
-        try:
-            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            # Gone by itself, or no file of ours.
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.unlink(missing_ok=True)
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(descriptor)
 
 
 def _sources(
@@ -166,10 +128,18 @@ def _sources(
     watch("checking", len(databases), len(databases))
     names = [KEY, *([CONFIGURATION] if tenant is None else [])]
     names += [DOCUMENT] if tenant in {None, LOCAL} else []
+    _refuse_links(home, [name for name in names if name != CONFIGURATION])
     others = [_of_file(home, name) for name in names if home.is_regular(name)]
     if not databases and not any(source.file.name == DOCUMENT for source in others):
         raise MissingError("the home holds nothing to back up: no database and no memory.json")
     return sources + others, described
+
+
+def _refuse_links(home: Home, names: Sequence[str]) -> None:
+    """Refuse what no backup could hold as it is, and without which it would not be whole."""
+    for name in names:
+        if os.path.lexists(home.path / name) and not home.is_regular(name):
+            raise UnusableError(f"{name} is no regular file; move it aside")
 
 
 def _is_document(home: Home, tenant: str) -> bool:

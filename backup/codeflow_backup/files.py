@@ -1,6 +1,8 @@
 """Files that others must not read, and that are whole or not there."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -13,7 +15,7 @@ def create_private(path: Path, data: bytes) -> None:
     """
     descriptor = open_private(path)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with naming(path), os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -40,3 +42,14 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def naming(what: Path | str) -> Iterator[None]:
+    """Name *what* in an error of the disk that names no file, as those of writing do not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(what)
+        raise

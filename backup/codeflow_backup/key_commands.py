@@ -15,8 +15,9 @@ from codeflow_backup.options import (
     needed,
     path_type,
 )
-from codeflow_backup.output import show, talk
+from codeflow_backup.output import show
 from codeflow_backup.slots import prepare
+from codeflow_backup.terminal import talk
 
 
 @click.command("keygen")

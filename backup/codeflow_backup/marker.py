@@ -127,7 +127,8 @@ def write(home: Home, marker: Marker) -> None:
     try:
         _parse(marker.encode().removesuffix(b"\n"))
     except DamagedError:
-        raise UnusableError("a file of the home has a name of odd letters; move it aside") from None
+        odd = next((name for name in marker.moves if _NAME.fullmatch(name) is None), "a file")
+        raise UnusableError(f"{odd} in the home has a name of odd letters; move it aside") from None
     temporary = home.path / f"{STAGING}marker-{os.urandom(8).hex()}"
     create_private(temporary, marker.encode())
     temporary.replace(home.path / MARKER)

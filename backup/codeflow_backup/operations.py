@@ -43,6 +43,6 @@ def _kept(home: Home) -> dict[str, Any]:
         text = file.read(_MAX_BYTES)
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -14,7 +14,23 @@ from codeflow_backup.keys import Secret, read_key_file, read_passphrase
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-path_type = click.Path(path_type=Path)
+
+class _PathType(click.Path):
+    """A path; an empty one, as a variable that is not set gives it, is none."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Any:  # noqa: ANN401 - click's own
+        """Refuse an empty path, which would be the current folder."""
+        if value == "":
+            self.fail("an empty path would be the current folder.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+path_type = _PathType(path_type=Path)
 
 file_argument = click.argument("file", type=path_type)
 folder_argument = click.argument("folder", metavar="DIR", type=path_type)
@@ -92,6 +108,13 @@ def needed(secrets: Sequence[Secret]) -> Sequence[Secret]:
 
 
 def home_of(path: Path | None) -> Home:
-    """Return the home that is meant."""
-    given = path or os.environ.get("CODEFLOW_HOME") or Path.home() / ".codeflow"
-    return Home(Path(given).expanduser().absolute())
+    """Return the home that is meant.
+
+    Raises:
+        click.UsageError: It begins with the folder of a user whom nobody knows.
+    """
+    given = path or os.environ.get("CODEFLOW_HOME") or Path("~/.codeflow")
+    try:
+        return Home(Path(given).expanduser().absolute())
+    except RuntimeError:
+        raise click.UsageError(f"{given}: no user has that folder; give --home.") from None

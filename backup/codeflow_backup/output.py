@@ -1,12 +1,15 @@
 """What commands print: one JSON document, or lines for people."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from codeflow_backup.files import naming
 from codeflow_backup.header import Core
 from codeflow_backup.slots import Slot
+from codeflow_backup.terminal import shown
 from codeflow_backup.times import rfc3339
 
 _GAP = "  "
@@ -17,33 +20,33 @@ def show(fields: Mapping[str, object], *, as_json: bool) -> None:
     if as_json:
         print_json(fields)
         return
-    shown = {name: value for name, value in fields.items() if value not in (None, [], "")}
-    width = max((len(name) for name in shown), default=0)
-    for name, value in shown.items():
+    given = {name: value for name, value in fields.items() if value not in (None, [], "")}
+    width = max((len(name) for name in given), default=0)
+    for name, value in given.items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        click.echo(f"{name.replace('_', ' ').ljust(width)}{_GAP}{text}")
+        _print(f"{name.replace('_', ' ').ljust(width)}{_GAP}{shown(text)}")
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    """Print one JSON document: text as it is, or escaped where stdout cannot have it."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(value)
+    _print(text)
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows under their titles, in columns; nothing where there is no row."""
-    cells = [[" ".join(str(value).split()) for value in row] for row in rows]
+    cells = [[shown(" ".join(str(value).split())) for value in row] for row in rows]
     if not cells:
         return
     table = [list(titles), *cells]
     widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
     for row in table:
         line = _GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
-
-
-def talk(sentence: str) -> None:
-    """Tell people something that is no data."""
-    click.echo(sentence, err=True)
+        _print(line.rstrip())
 
 
 def core_fields(core: Core) -> dict[str, object]:
@@ -66,3 +69,8 @@ def slot_fields(slots: Iterable[Slot]) -> list[dict[str, object]]:
 def slot_words(slots: Iterable[Slot]) -> str:
     """Return the same in a few words."""
     return ", ".join(f"{slot.number} {slot.kind}" for slot in slots)
+
+
+def _print(line: str) -> None:
+    with naming("stdout"):
+        click.echo(line)

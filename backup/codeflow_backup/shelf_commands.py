@@ -14,10 +14,10 @@ from codeflow_backup.output import (
     print_table,
     slot_fields,
     slot_words,
-    talk,
 )
 from codeflow_backup.pruning import Plan, Policy
 from codeflow_backup.shelf import Entry, Other
+from codeflow_backup.terminal import talk
 from codeflow_backup.times import rfc3339
 from codeflow_backup.verifying import Level
 

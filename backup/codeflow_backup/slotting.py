@@ -8,14 +8,14 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from codeflow_backup import slots
+from codeflow_backup import partial, slots
 from codeflow_backup.container import Reader
 from codeflow_backup.errors import MissingError, UnusableError
-from codeflow_backup.files import open_private, sync_folder
+from codeflow_backup.files import naming
 from codeflow_backup.header import Header
 from codeflow_backup.keys import Secret
 from codeflow_backup.slots import MAX_SLOTS, Prepared, Slot
@@ -78,7 +78,7 @@ def _held(path: Path) -> Iterator[BinaryIO]:
     """Open the backup as the only one that changes its slots."""
     try:
         found = path.stat(follow_symlinks=False)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise MissingError("the backup is not there") from None
     # A link would be replaced by a file, and what it names would stay as it was.
     if not stat.S_ISREG(found.st_mode):
@@ -98,22 +98,16 @@ def _replace(
     path: Path, file: BinaryIO, reader: Reader, data_key: bytes, kept: tuple[Slot, ...]
 ) -> None:
     ordered = tuple(sorted(kept, key=lambda slot: slot.number))
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    try:
-        with os.fdopen(open_private(temporary), "w+b") as new:
-            new.write(Header(reader.core, ordered).encode(data_key))
-            file.seek(reader.payload_at)
-            while piece := file.read(_PIECE_BYTES):
-                new.write(piece)
-            new.flush()
-            os.fsync(new.fileno())
-            _read_back(new, data_key)
+    # Closing writes again what could not be written.
+    with naming(path), partial.opened(path.parent) as (new, temporary):
+        new.write(Header(reader.core, ordered).encode(data_key))
+        file.seek(reader.payload_at)
+        while piece := file.read(_PIECE_BYTES):
+            new.write(piece)
+        new.flush()
+        os.fsync(new.fileno())
+        _read_back(new, data_key)
         temporary.replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-    sync_folder(path.parent)
 
 
 def _read_back(file: BinaryIO, data_key: bytes) -> None:

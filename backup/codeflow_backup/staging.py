@@ -8,7 +8,7 @@ from typing import BinaryIO
 from codeflow_backup import swap, verifying
 from codeflow_backup.container import Payload
 from codeflow_backup.errors import NoRoomError, UnusableError
-from codeflow_backup.files import create_private, open_private
+from codeflow_backup.files import create_private, naming, open_private
 from codeflow_backup.home import STAGING, Home
 from codeflow_backup.manifest import File, Manifest
 from codeflow_backup.pages import Read
@@ -76,7 +76,8 @@ def decrypt(home: Home, payload: Payload, found: Manifest, watch: Watch) -> str:
     names = [file.name for file in found.files]
     try:
         swap.make_folders(folder, names)
-        _write(folder, payload, found, watch)
+        with naming(home.path):
+            _write(folder, payload, found, watch)
         swap.sync_folders(folder, names)
         _check(folder, found, watch)
     except BaseException:

@@ -100,7 +100,7 @@ class Context:
         if self._home is not None:
             return self._home
         given = self._environment.get("CODEFLOW_HOME")
-        return _folder(given) if given else Path.home() / ".codeflow"
+        return _folder(given or "~/.codeflow")
 
     def _of_own_server(self, url: str) -> str | None:
         """Return the home's own token, for the server that holds the home now and no other."""
@@ -180,13 +180,25 @@ def _chosen(ctx: click.Context, param: click.Parameter, value: Any) -> None:  # 
         ctx.find_object(Context).choose(param.name, value)  # type: ignore[union-attr] # made by the root
 
 
+def expanded(path: Path) -> Path:
+    """Return a path whose ``~`` or ``~user`` at the beginning is that user's folder.
+
+    Raises:
+        click.UsageError: Nobody knows such a user.
+    """
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise click.UsageError(f"{path}: no user has that folder.") from None
+
+
 def _folder(text: str) -> Path:
     """Return a home's absolute folder; the path of its database or document means the folder."""
     if not text:
         raise click.UsageError("a home has a path; an empty one would be the current folder.")
     if "://" in text:
         raise click.UsageError("a database is given by its path; other engines are not served.")
-    return Home(Path(text).expanduser().absolute()).path
+    return Home(expanded(Path(text)).absolute()).path
 
 
 def _from_keyring(url: str) -> str | None:

@@ -15,8 +15,13 @@ _WIDEST = 72
 
 
 def to_json(value: object) -> str:
-    """Write one line of JSON, text as it is."""
-    return json.dumps(value, ensure_ascii=False)
+    """Write one line of JSON: text as it is, or escaped where stdout cannot have it."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
 
 
 def print_json(value: object) -> None:

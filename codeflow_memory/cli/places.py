@@ -8,6 +8,7 @@ import rich_click as click
 
 from codeflow_memory.adapters import git
 from codeflow_memory.cli.client import Client, Request, pages, path
+from codeflow_memory.cli.context import expanded
 from codeflow_memory.cli.exits import NotThereError
 from codeflow_memory.domain.errors import CodeflowError, NotFoundError
 from codeflow_memory.domain.identity import normalise_remote
@@ -31,7 +32,7 @@ def find_repository(client: Client, repo: str | None) -> str | None:
 
     A folder is known by the remote of its repository, else by its path, else by its root commit.
     """
-    folder = Path.cwd() if repo is None else Path(repo).expanduser()
+    folder = Path.cwd() if repo is None else expanded(Path(repo))
     facts = _facts(folder) if repo is None or folder.is_dir() else None
     if facts is None:
         return None if repo is None else _named(client, repo)
@@ -86,7 +87,7 @@ def get_clone(folder: Path) -> Path:
         NotThereError: There is no such folder, or no repository holds it.
         CodeflowError: The repository cannot be read.
     """
-    found = folder.expanduser().resolve()
+    found = expanded(folder).resolve()
     if not found.exists():
         raise NotThereError(f"there is no folder {folder}")
     if not found.is_dir():

@@ -7,7 +7,7 @@ from typing import Any
 import rich_click as click
 
 from codeflow_memory.cli import output, stores
-from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.context import Context, expanded
 from codeflow_memory.domain.errors import StalePlanError, UnauthenticatedError
 from codeflow_memory.domain.retention import Item, Policy
 from codeflow_memory.domain.times import to_rfc3339
@@ -91,7 +91,7 @@ def apply(context: Context, /, fingerprint: str, policy: Path | None, **chosen: 
 
 
 def _policies(settings: Settings, policy: Path | None) -> tuple[Policy, ...]:
-    return settings.policies() if policy is None else load_policies(policy.expanduser())
+    return settings.policies() if policy is None else load_policies(expanded(policy))
 
 
 def _tell_plan(context: Context, plan: Plan) -> None:

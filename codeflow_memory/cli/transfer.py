@@ -8,7 +8,7 @@ import rich_click as click
 
 from codeflow_memory.adapters.exported_lines import MAX_BYTES, parse_export
 from codeflow_memory.cli import exits, output, stores
-from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.context import Context, expanded
 from codeflow_memory.cli.places import get_project, get_repository, one_repo_option, repo_option
 from codeflow_memory.cli.stores import Opened
 from codeflow_memory.domain.errors import InvalidRequestError
@@ -32,7 +32,7 @@ def import_json(ctx: click.RichContext, /, document: Path, *, check: bool) -> No
     and was read back; it goes when a memory first changes.
     """
     context: Context = ctx.obj
-    path = document.expanduser()
+    path = expanded(document)
     try:
         if check:
             report = legacy_import.check(path)

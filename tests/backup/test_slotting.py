@@ -2,11 +2,14 @@
 
 import fcntl
 import os
+import signal
 import stat
+import subprocess
+import sys
 from io import BytesIO
 
 import pytest
-from codeflow_backup import slotting
+from codeflow_backup import partial, slotting
 from codeflow_backup.container import Reader
 from codeflow_backup.errors import (
     DamagedError,
@@ -164,9 +167,44 @@ def test_a_disk_that_is_full_leaves_the_backup_as_it_was(backup, full_disk):
     before = backup.read_bytes()
 
     for change in changes(backup, [KEY])[:1]:
-        with full_disk, pytest.raises(OSError, match="large"):
+        with full_disk, pytest.raises(OSError, match=f"large: .*{backup.name}"):
             change()
     assert backup.read_bytes() == before
+    assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+
+
+def test_what_a_killed_change_of_keys_left_is_taken_away_by_the_next(backup):
+    left = backup.with_name(f"{partial.PARTIAL}dead")
+    left.write_bytes(b"half")
+
+    slotting.add_key(backup, [KEY], quickly_prepared(OTHER))
+
+    assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from codeflow_backup import slotting
+from codeflow_backup.keys import KeyFile
+from codeflow_backup.slots import prepare
+slotting._read_back = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+key = KeyFile(bytes.fromhex(sys.argv[2]))
+slotting.add_key(Path(sys.argv[1]), [key], prepare(KeyFile(bytes(32))))
+"""
+
+
+def test_a_killed_change_of_keys_leaves_nothing_that_the_next_does_not_take_away(backup):
+    before = backup.read_bytes()
+    done = subprocess.run(  # noqa: S603 - this interpreter, no shell
+        [sys.executable, "-I", "-c", _KILLED, backup, KEY.data.hex()], check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert backup.read_bytes() == before
+    assert len(list(backup.parent.iterdir())) == 2, "the process was killed too early"
+
+    slotting.add_key(backup, [KEY], quickly_prepared(OTHER))
+
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
 
 

@@ -79,3 +79,11 @@ def test_a_homes_own_token_goes_to_no_server_that_does_not_hold_the_home(tmp_pat
     (tmp_path / "server").write_text("http://127.0.0.1:1")
 
     assert context(tmp_path, {**URL, "CODEFLOW_HOME": str(tmp_path)}).token is None
+
+
+@pytest.mark.parametrize("option", ["home", "database"])
+def test_the_folder_of_a_user_whom_nobody_knows_is_wrong_usage(option):
+    with pytest.raises(click.UsageError, match=r"~no-such-user/x: no user has that folder"):
+        Context({}).choose(option, "~no-such-user/x")
+    with pytest.raises(click.UsageError, match="no user"):
+        _ = Context({"CODEFLOW_HOME": "~no-such-user/x"}).home

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from codeflow_backup.cli import root as backup_root
+from codeflow_backup.tree import root as backup_root
 
 from codeflow_memory.cli.commands import root as memory_root
 

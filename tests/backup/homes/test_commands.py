@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from codeflow_backup import exits
@@ -233,3 +234,98 @@ def test_a_backup_that_is_told_to_end_leaves_nothing(place, key, tmp_path):
     assert done.returncode == exits.INTERRUPTED
     assert done.stderr.strip() == "codeflow-backup: stopped [interrupted]"
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("create", "--home", "", "--to", "{new}", "--keyfile", "{key}"),
+        ("create", "--home", "{home}", "--to", "", "--keyfile", "{key}"),
+        ("restore", "{backup}", "--home", "", "--keyfile", "{key}"),
+        ("list", ""),
+        ("prune", "", "--keep-last", "1", "--yes"),
+    ],
+)
+def test_an_empty_path_is_not_the_current_folder(command, names, arguments):
+    done = command(*(part.format(**names) for part in arguments), code=exits.USAGE)
+
+    assert "an empty path would be the current folder" in done.stderr
+
+
+def test_the_folder_of_a_user_whom_nobody_knows_is_wrong_usage(command, key, tmp_path):
+    home = ("--home", "~no-such-user/x", "--to", tmp_path / "b", "--keyfile", key)
+
+    assert "~no-such-user/x: no user" in command("create", *home, code=exits.USAGE).stderr
+
+
+FULL = Path("/dev/full")
+
+
+def _run(*arguments, **more):
+    return subprocess.run(  # noqa: S603 - this program, no shell
+        [sys.executable, "-m", "codeflow_backup", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        check=False,
+        **more,
+    )
+
+
+def test_a_stdout_that_is_closed_changes_nothing_else(place, key, tmp_path):
+    target = tmp_path / "b.cfmb"
+    create = ("create", "--home", place.home, "--to", target, "--keyfile", key)
+
+    done = _run(*create, preexec_fn=lambda: os.close(1))
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert target.is_file()
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="the system has no full device")
+def test_a_stdout_that_is_full_is_named(backup):
+    with FULL.open("wb") as full:
+        done = _run("list", backup.parent, "--json", stdout=full)
+
+    assert done.returncode == exits.FAILED
+    assert done.stderr.startswith(b"codeflow-backup: stdout: No space left")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_in_every_encoding_of_stdout(backup, tmp_path, encoding):
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    name = "\u00fc \U0001f600\x1b\udcff.cfmb"
+    backup.rename(folder / name)
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+
+    done = _run("list", folder, "--json", stdout=subprocess.PIPE, env=environment)
+
+    assert [one["file"] for one in json.loads(done.stdout)["backups"]] == [name]
+
+
+def test_the_name_of_a_file_does_nothing_to_a_terminal(backup, command):
+    backup.with_name("no\x1b[2J\u202ebackup").write_text("x")
+    backup.rename(backup.with_name("a\x1b]0;x\x07.cfmb"))
+
+    done = command("list", backup.parent)
+
+    assert r"a\x1b]0;x\x07.cfmb" in done.stdout
+    assert r"no\x1b[2J\u202ebackup: not touched" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_more_keys_than_a_backup_has_slots_are_wrong_usage(place, key, command, tmp_path):
+    keys = ["--keyfile", key] * 17
+
+    done = command("create", "--home", place.home, "--to", tmp_path / "b", *keys, code=exits.USAGE)
+
+    assert "16 keys at most" in done.stderr
+
+
+def test_an_interruption_while_the_program_is_loaded_is_told_in_a_line(tmp_path):
+    """A package that interrupts stands for a person who is quick."""
+    (tmp_path / "rich_click.py").write_text("raise KeyboardInterrupt")
+
+    done = _run("list", tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+    assert done.stderr == b"codeflow-backup: stopped [interrupted]\n"
+    assert done.returncode == exits.INTERRUPTED

@@ -6,7 +6,7 @@ import stat
 
 import apsw
 import pytest
-from codeflow_backup import creating, home, verifying
+from codeflow_backup import creating, home, partial, verifying
 from codeflow_backup.errors import (
     DamagedError,
     HomeInUseError,
@@ -357,10 +357,36 @@ def test_each_of_several_keys_opens_it(place, shelf):
 
 
 def test_what_a_killed_backup_left_is_taken_away_by_the_next_and_a_live_one_is_not(place, shelf):
-    dead, alive = shelf / f"{creating.PARTIAL}dead", shelf / f"{creating.PARTIAL}alive"
+    dead, alive = shelf / f"{partial.PARTIAL}dead", shelf / f"{partial.PARTIAL}alive"
     dead.write_bytes(b"half")
     with alive.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
         place.back_up(shelf / "b.cfmb")
 
     assert left(shelf) == [alive.name, "b.cfmb"]
+
+
+@pytest.mark.parametrize("name", ["key", "memory.json"])
+def test_a_home_whose_key_or_document_is_a_link_is_refused_and_not_backed_up_without(
+    place, shelf, name
+):
+    (place.home / name).unlink(missing_ok=True)
+    (place.home / name).symlink_to(shelf / "elsewhere")
+
+    with pytest.raises(UnusableError, match=f"^{name} is no regular file"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+
+
+def test_a_note_of_the_home_that_nests_too_deep_is_replaced(place, shelf):
+    (place.home / "operations.json").write_text("[" * 60_000)
+
+    place.back_up(shelf / "b.cfmb")
+
+    assert "last_backup" in (place.home / "operations.json").read_text()
+
+
+def test_a_name_that_no_file_can_have_is_refused_before_anything_is_read(place, shelf):
+    with pytest.raises(UnusableError, match="cannot have that name: File name too long"):
+        place.back_up(shelf / ("x" * 300))
