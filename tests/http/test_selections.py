@@ -273,19 +273,20 @@ def test_the_graph_names_nodes_and_edges(api, walrus):
     assert (for_reader["nodes"], for_reader["edges"]) == ([], [])
 
 
-def test_a_target_that_no_longer_stands_is_a_node_without_a_title(api, walrus):
+def test_a_target_that_no_longer_stands_is_a_node_without_a_title(api):
     """Even where the entry itself stands in the picture, for what it supplies."""
-    source = {"memory_id": walrus["id"], "revision": walrus["revision"]}
+    otter = api.accept(title="Otter", body="It dives.", paths=["src/river/**"])
+    source = {"memory_id": otter["id"], "revision": otter["revision"]}
     child = api.act("bob", api.write(derived_from=[source]), "approve").ok()
-    outdated = api.act("bob", walrus, "outdate").ok()
+    outdated = api.act("bob", otter, "outdate").ok()
     assert outdated["paths"], "it supplies an edge of its own"
 
     picture = api("reader", "GET", f"{api.base}/memory/graph").ok()
 
-    (edge,) = (e for e in picture["edges"] if e["type"] == "derived_from")
+    (edge,) = (e for e in picture["edges"] if e["memory_id"] == child["id"])
     nodes = {node["id"]: node for node in picture["nodes"]}
-    assert (edge["memory_id"], edge["resolved"]) == (child["id"], False)
-    target = f"memory:{walrus['id']}@2"
-    assert nodes[edge["target"]] == {"id": target, "kind": "memory", "key": walrus["id"]}
+    assert (edge["type"], edge["resolved"]) == ("derived_from", False)
+    target = f"memory:{otter['id']}@2"
+    assert nodes[edge["target"]] == {"id": target, "kind": "memory", "key": otter["id"]}
     around = api("reader", "GET", f"{api.base}/memory/graph", around=target).ok()
     assert edge in around["edges"]

@@ -44,7 +44,7 @@ def git(folder, *arguments):
 def save(folder, text):
     (folder / "app.py").write_text(text)
     git(folder, "add", "-A")
-    git(folder, "commit", "-q", "-m", "change")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "change")
     return git(folder, "rev-parse", "HEAD")
 
 
@@ -164,6 +164,7 @@ def test_a_key_that_was_used_for_another_request_is_refused(served):
 
 
 def test_results_are_told_with_the_new_place_and_change_no_entity_tag(served):
+    save(served.folder, "one\ntwo\nthree\n")
     memory = served.write(["file:app.py#L2-L3", "file:app.py"])
     before = served.ask("ann", "GET", f"/api/memories/{memory}")
     commit = save(served.folder, "zero\none\ntwo\nthree\n")
