@@ -1,4 +1,4 @@
-"""Query parameters: one that its route does not know is refused, and so are a ``null`` and a second.
+"""Query parameters: an unknown one is refused, and so are a ``null`` and one that comes twice.
 
 Passed over, a misspelt filter would widen the answer without a word. Litestar reads ``null`` as
 nothing where the parameter is no text, which is the same, and of a parameter that may come once it
