@@ -13,6 +13,7 @@ from typing import Any
 
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 Statement = tuple[str, Any]
 WRITING = ("INSERT", "UPDATE", "DELETE")
@@ -25,7 +26,7 @@ def rows_alone(store: Store, work: Callable[[Any], object], arguments: Iterable)
         The seconds of each transaction on the copy, which was made before the first.
     """
     with tempfile.TemporaryDirectory(dir=store.engine.path.parent) as folder:
-        copy = Engine(Path(shutil.copy(store.engine.path, folder)))
+        copy = SQLiteEngine(Path(shutil.copy(store.engine.path, folder)))
         writes = []
         for argument in arguments:
             with _recorded(store) as statements:

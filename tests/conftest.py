@@ -6,6 +6,7 @@ import timeit
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -42,6 +43,11 @@ from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
+
+from .postgresql import Cluster
+
+BOTH_ENGINES = {"storage", "services", "http", "stateful"}
+"""Folders whose tests run on both engines; one marked ``files`` is about SQLite's files."""
 
 START = 1_800_000_000_000_000
 NEW = Operation(None, ())
@@ -230,15 +236,69 @@ def project(world):
     return world.project()
 
 
+def pytest_generate_tests(metafunc):
+    """Run what uses a database twice: on each engine."""
+    if "engine_name" not in metafunc.fixturenames:
+        return
+    folder = metafunc.definition.path.relative_to(Path(__file__).parent).parts[0]
+    both = folder in BOTH_ENGINES and metafunc.definition.get_closest_marker("files") is None
+    names = ["sqlite", "postgresql"] if both else ["sqlite"]
+    metafunc.parametrize("engine_name", names, scope="module")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A PostgreSQL for this process of the tests, started by the first test that needs it."""
+    made = Cluster()
+    made.start()
+    yield made
+    made.remove()
+
+
+@pytest.fixture(scope="module")
+def new_server(engine_name, request):
+    """Make a database, and return its URL; ``None`` where files are meant."""
+    made = []
+
+    def make() -> str | None:
+        if engine_name == "sqlite":
+            return None
+        cluster = request.getfixturevalue("cluster")
+        made.append(cluster.make())
+        return cluster.url(made[-1])
+
+    yield make
+    for name in made:
+        request.getfixturevalue("cluster").drop(name)
+
+
+@pytest.fixture
+def server(engine_name, request):
+    """The URL of a database of this test's own; ``None`` where files are meant."""
+    if engine_name == "sqlite":
+        yield None
+        return
+    cluster = request.getfixturevalue("cluster")
+    name = cluster.make()
+    yield cluster.url(name)
+    cluster.drop(name)
+
+
 @pytest.fixture
 def clock():
     return Clock()
 
 
 @pytest.fixture
-def tenants(tmp_path, clock):
-    home = Home(tmp_path / "home")
-    home.make()
+def home(tmp_path, server):
+    """An empty home; its databases are files, or schemas of a database of its own."""
+    made = Home(tmp_path / "home", server)
+    made.make()
+    return made
+
+
+@pytest.fixture
+def tenants(home, clock):
     made = Tenants(home, now=clock, random_bytes=Random(7).randbytes)  # noqa: S311 - repeatable on purpose
     yield made
     made.close()
@@ -251,9 +311,9 @@ def world(tenants, clock):
 
 
 @pytest.fixture(scope="module")
-def shared_world(tmp_path_factory):
+def shared_world(tmp_path_factory, new_server):
     """A world on the real clock, for a module that serves it: tenants ``local`` and ``birch``."""
-    home = Home(tmp_path_factory.mktemp("shared") / "home")
+    home = Home(tmp_path_factory.mktemp("shared") / "home", new_server())
     home.make()
     made = Tenants(
         home,

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,7 @@ from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
 from codeflow_memory.storage import snapshots
+from codeflow_memory.storage.databases import of
 from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, Home
 
 _OTHERS = 0o077
@@ -83,7 +85,7 @@ def key(home: Home) -> Iterator[Check]:
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        fault = bool(home.tenants())
+        fault = bool(_slugs(home))
         state = State.FAULT if fault else State.WARNING
         fix = "restore it from a backup of this home" if fault else "`codeflow-memory up` makes it"
         yield Check("key", state, "there is none", fix)
@@ -166,7 +168,7 @@ def document(home: Home) -> Iterator[Check]:
     """Check that no older document waits."""
     if not os.path.lexists(home.path / LEGACY_DOCUMENT):
         return
-    if home.database(LOCAL).exists():
+    if LOCAL in _slugs(home):
         yield Check(
             "import",
             State.FAULT,
@@ -185,7 +187,7 @@ def document(home: Home) -> Iterator[Check]:
 def databases(home: Home, *, every: bool) -> Iterator[Check]:
     """Check every tenant's database, and the home's token."""
     settings = _settings(home)
-    slugs = home.tenants()
+    slugs = _slugs(home)
     if not slugs:
         yield Check("databases", State.WARNING, "none yet", "`codeflow-memory up` makes the first")
     if isinstance(settings, str) or not slugs or not (home.path / "key").exists():
@@ -202,15 +204,20 @@ def databases(home: Home, *, every: bool) -> Iterator[Check]:
         tenants.close()
 
 
+def _slugs(home: Home) -> list[str]:
+    with closing(of(home)) as found:
+        return found.slugs()
+
+
 def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
     name = f"database {slug}"
-    path = tenants.home.database(slug)
+    place = tenants.home.database(slug) if tenants.home.server is None else f"tenant {slug}"
     try:
         store = tenants.get(slug)
         report = checkpoints.verify(store)
         compared, drifts = recompute(store, sample=None if every else SAMPLE)
     except CodeflowError as error:
-        fix = f"follow that for {path}; `codeflow-memory doctor` again then"
+        fix = f"follow that for {place}; `codeflow-memory doctor` again then"
         yield Check(name, State.FAULT, str(error), fix)
         return
     if report.sound:

@@ -31,6 +31,7 @@ class Context:
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._environment = environment
         self._home: Path | None = None
+        self._server: str | None = None
         self._url: str | None = None
         self._token_file: Path | None = None
         self.json = False
@@ -44,6 +45,8 @@ class Context:
         match name:
             case "url":
                 self._url = checked_url(value)
+            case "database" if "://" in value:
+                self._server = checked_server(value)
             case "home" | "database":
                 path = _folder(value)
                 if self._home not in {None, path}:
@@ -67,7 +70,12 @@ class Context:
     @property
     def home(self) -> Home | None:
         """The local home to work on; ``None`` when a server is meant."""
-        return None if self.url is not None else Home(self._home_path())
+        return None if self.url is not None else Home(self._home_path(), self.server)
+
+    @property
+    def server(self) -> str | None:
+        """The PostgreSQL database that has the home's tenants; ``None``: files of the home do."""
+        return self._server or checked_server(self._environment.get("CODEFLOW_DATABASE") or None)
 
     @property
     def token(self) -> str | None:
@@ -109,6 +117,17 @@ class Context:
             return None
         path = home.path / TOKEN
         return read_token(path) if path.is_file() else None
+
+
+def checked_server(text: str | None) -> str | None:
+    """Return the URL of a PostgreSQL database.
+
+    Raises:
+        click.UsageError: It is of another kind.
+    """
+    if text is not None and not text.startswith(("postgresql://", "postgres://")):
+        raise click.UsageError("a database is a path, or postgresql://user@host/name.")
+    return text
 
 
 def checked_url(text: str) -> str:
@@ -168,7 +187,11 @@ def shared_options() -> list[click.Option]:
 
     return [
         option("--home", metavar="DIR", help="A local home (else CODEFLOW_HOME, ~/.codeflow)."),
-        option("--database", metavar="PATH", help="The same, by the path of its database."),
+        option(
+            "--database",
+            metavar="PATH|URL",
+            help="Its database: a path in it, or postgresql://… (else CODEFLOW_DATABASE).",
+        ),
         option("--url", metavar="URL", help="A server (else CODEFLOW_URL)."),
         option("--token-file", metavar="FILE", help="Holds the token (else CODEFLOW_TOKEN)."),
         option("--json", is_flag=True, default=None, help="Print JSON."),

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.settings import Settings, load
-from codeflow_memory.storage import principals
+from codeflow_memory.storage import databases, principals
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home
 from codeflow_memory.storage.restoration import MARKER as RESTORE_MARKER
 
@@ -77,7 +77,7 @@ def opened(
     with home.shared():
         tenants = tenants_of(home, settings, roots)
         try:
-            if making and not home.database(LOCAL).exists():
+            if making and not tenants.exists(LOCAL):
                 ensure_local(tenants)
                 home.fill_ballast()
             yield Opened(home, settings, tenants)
@@ -110,7 +110,10 @@ def close(tenants: Tenants) -> None:
 
 def waits(home: Home) -> bool:
     """Tell whether an older document stands in *home* and no database of `local` does."""
-    return os.path.lexists(home.path / LEGACY_DOCUMENT) and not home.database(LOCAL).exists()
+    if not os.path.lexists(home.path / LEGACY_DOCUMENT):
+        return False
+    with closing(databases.of(home)) as found:
+        return not found.exists(LOCAL)
 
 
 def make(home: Home) -> None:
@@ -153,11 +156,11 @@ def tenants_of(
 
 def ensure_local(tenants: Tenants) -> Store:
     """Return the tenant `local`, made when it is missing; of two makers one wins."""
-    if not tenants.home.database(LOCAL).exists():
+    if not tenants.exists(LOCAL):
         try:
             return tenants.create(LOCAL)
         except CodeflowError:
-            if not tenants.home.database(LOCAL).exists():
+            if not tenants.exists(LOCAL):
                 raise
     return tenants.get(LOCAL)
 
@@ -188,7 +191,7 @@ def owner(store: Store) -> Access:
     with store.engine.read() as tx:
         found = principals.first_owner(tx)
         if found is None:
-            raise StoreUnusableError(store.engine.path.name, "no person owns its tenant")
+            raise StoreUnusableError(store.engine.name, "no person owns its tenant")
         return accesses.of_principal(store, tx, found.principal_id, Origin.USER)
 
 

@@ -20,7 +20,7 @@ def create(context: Context, slug: str, *, dry_run: bool) -> None:
     check_slug(slug)
     with stores.opened(context, "tenant create", making=True) as home:
         _require_owner(home.tenants, context.token)
-        if home.home.database(slug).exists():
+        if home.tenants.exists(slug):
             raise StandsError(f"the tenant {slug} exists already")
         if not dry_run:
             home.tenants.create(slug)

@@ -31,7 +31,7 @@ from codeflow_memory.services import access as accesses
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import load
-from codeflow_memory.storage import copies
+from codeflow_memory.storage import copies, databases
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine
 from codeflow_memory.storage.home import Home, sync_folder, write_private
 from codeflow_memory.storage.migrate import newest_version
@@ -194,7 +194,8 @@ def _works(store: Store, kept: str) -> bool:
 
 def _migrate(home: Home) -> set[str]:
     """Bring older databases to the newest schema, with the home held alone; return whose."""
-    older = {slug for slug in home.tenants() if _is_older(home, slug)}
+    with closing(databases.of(home)) as found:
+        older = {slug for slug in found.slugs() if _is_older(found.engine(slug))}
     if not older:
         return older
     with home.exclusive():
@@ -221,10 +222,9 @@ def _sweep(home: Home) -> None:
         home.sweep()
 
 
-def _is_older(home: Home, slug: str) -> bool:
-    path = home.database(slug)
+def _is_older(engine: Engine) -> bool:
     try:
-        application, version = Engine(path).header()
+        application, version = engine.header()
     except StoreUnusableError:
         # Refused when somebody asks for this tenant; it does not keep the others from being served.
         return False

@@ -20,6 +20,10 @@ class Deadline:
         """Tell whether the work should stop now."""
         return self.cancelled or time.monotonic() >= self.at
 
+    def left_ms(self) -> int:
+        """Return how many milliseconds are left, at least 1."""
+        return max(1, int((self.at - time.monotonic()) * 1_000))
+
 
 current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 """Set for the time of one request; ``None`` means no deadline."""

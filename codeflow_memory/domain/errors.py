@@ -8,7 +8,7 @@
     ``ProvenanceInvalidError`` ``PublicationRefusedError`` ``StoreUnusableError``
     ``InternalError`` ``MethodNotAllowedError`` ``UnsupportedMediaTypeError``
     ``MisdirectedRequestError`` ``DeadlineExceededError`` ``LegalHoldError``
-    ``StalePlanError``
+    ``StalePlanError`` ``UnreachableError``
 
 Each class has a stable ``code``, typed ``facts`` for programs and a sentence for people. No status
 and no exit code: those belong to the transports. Sentences never carry the text of a memory, a
@@ -182,6 +182,10 @@ class BusyError(CodeflowError):
     def facts(self) -> Facts:
         """Seconds to wait, at least 1."""
         return {"retry_after_seconds": self.retry_after_seconds}
+
+
+class UnreachableError(BusyError):
+    """The store's engine went away; whether the last commit was done is not known."""
 
 
 class StorageFullError(CodeflowError):

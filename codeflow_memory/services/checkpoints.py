@@ -69,7 +69,7 @@ def write(store: Store) -> bool:
     """
     if store.home.is_ballast_spent():
         return False
-    path = checkpoints.file_of(store.engine.path)
+    path = checkpoints.file_of(store.home.database(store.tenant))
     with checkpoints.appending(path) as file:
         last = file.last()
         with store.engine.read() as tx:
@@ -100,7 +100,7 @@ def verify(store: Store) -> Report:
     Raises:
         StoreUnusableError: The file of checkpoints cannot be read.
     """
-    path = checkpoints.file_of(store.engine.path)
+    path = checkpoints.file_of(store.home.database(store.tenant))
     with checkpoints.reading(path) as ledger, store.engine.read() as tx:
         report = _report(store, tx, ledger)
     if not ledger.present and path.exists():
@@ -119,7 +119,7 @@ def record_restore(store: Store, *, at_least: int = 1) -> int:
         store: The tenant that was put back.
         at_least: The epoch that it has now at least; higher than any that is known elsewhere.
     """
-    with checkpoints.reading(checkpoints.file_of(store.engine.path)) as ledger:
+    with checkpoints.reading(checkpoints.file_of(store.home.database(store.tenant))) as ledger:
         seen = [0, *(line.restore_epoch for line in ledger.lines if line is not None)]
     with store.engine.write() as tx:
         epoch = max(at_least, 1 + max(*seen, checkpoints.head(tx).restore_epoch))

@@ -7,7 +7,7 @@ document renamed first: until the commit it is the only copy.
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,15 +27,15 @@ from codeflow_memory.services.legacy_report import COPY, Outcome, Report, confli
 from codeflow_memory.services.legacy_source import Source
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
-from codeflow_memory.storage import imports, migrate, tenants
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage import databases, imports, migrate, tenants
+from codeflow_memory.storage.databases import Databases
+from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home, is_regular, sync_folder
 from codeflow_memory.storage.imports import Import, State
 from codeflow_memory.storage.words import UnicodeWords
 
 __all__ = ["COPY", "Outcome", "Report", "check", "conflict", "run", "settle"]
 
-_TEMPORARY = ".memory.sqlite.import"
 _INSTANCE_BYTES = 16
 
 
@@ -45,18 +45,18 @@ class Importing:
 
     Args:
         home: Where to; made when it does not exist.
+        databases: Those of the home.
         path: The document; only the home's own is renamed.
         now: Unix microseconds, UTC.
         random_bytes: As many random bytes as asked for.
-        vfs: Name of an apsw VFS, for fault tests.
         watch: Is shown how far it has come.
     """
 
     home: Home
+    databases: Databases
     path: Path
     now: Callable[[], int]
     random_bytes: Callable[[int], bytes] = os.urandom
-    vfs: str | None = None
     watch: Watch = unwatched
 
     @property
@@ -108,17 +108,18 @@ def run(
         StoreUnusableError: The home is in use, or its database is damaged.
     """
     document = home.path / LEGACY_DOCUMENT if path is None else path
-    importing = Importing(home, document, now, random_bytes, vfs, watch)
-    if importing.own and not os.path.lexists(document) and home.database(LOCAL).exists():
-        with home.shared():
-            record = _recorded(importing)
-        if record is not None:
-            return _report(Outcome.UNCHANGED, record)
-    source = legacy_source.read(document)
-    home.make()
-    with home.exclusive():
-        _check_waiting(importing, source)
-        return _run(importing, source)
+    with closing(databases.of(home, vfs)) as of_home:
+        importing = Importing(home, of_home, document, now, random_bytes, watch)
+        if importing.own and not os.path.lexists(document) and of_home.exists(LOCAL):
+            with home.shared():
+                record = _recorded(importing)
+            if record is not None:
+                return _report(Outcome.UNCHANGED, record)
+        source = legacy_source.read(document)
+        home.make()
+        with home.exclusive():
+            _check_waiting(importing, source)
+            return _run(importing, source)
 
 
 def _check_waiting(importing: Importing, source: Source) -> None:
@@ -152,9 +153,10 @@ def settle(
     """
     if not os.path.lexists(home.path / LEGACY_DOCUMENT):
         return Report(Outcome.UNCHANGED)
-    importing = Importing(home, home.path / LEGACY_DOCUMENT, now, random_bytes, vfs)
-    known = home.database(LOCAL).exists()
     with ExitStack() as held:
+        of_home = held.enter_context(closing(databases.of(home, vfs)))
+        importing = Importing(home, of_home, home.path / LEGACY_DOCUMENT, now, random_bytes)
+        known = of_home.exists(LOCAL)
         try:
             held.enter_context(home.exclusive())
         except StoreUnusableError:
@@ -165,7 +167,7 @@ def settle(
             source = legacy_source.read(importing.path)
         except CodeflowError:
             # What cannot be read is not what an existing database was imported from.
-            if home.database(LOCAL).exists():
+            if of_home.exists(LOCAL):
                 return Report(Outcome.CONFLICT)
             raise
         try:
@@ -176,56 +178,47 @@ def settle(
 
 def _run(importing: Importing, source: Source) -> Report:
     """Import or resume; the home is held alone."""
-    database = importing.home.database(LOCAL)
-    _remove_temporary(database.with_name(_TEMPORARY))
-    if not database.exists():
+    # What an earlier one left that was cut off.
+    importing.home.sweep()
+    if not importing.databases.exists(LOCAL):
         _check_copy(importing, source)
-        record = _import_fresh(importing, source, database)
+        record = _import_fresh(importing, source)
         outcome = Outcome.IMPORTED
     else:
-        record, outcome = _import_beside(importing, source, database)
+        record, outcome = _import_beside(importing, source)
     if outcome is not Outcome.UNCHANGED:
-        _make_room(importing, source.sha256, database)
+        _make_room(importing, source.sha256)
     return _report(outcome, record)
 
 
-def _import_fresh(importing: Importing, source: Source, database: Path) -> Import:
-    """Make the database with the whole import in it, beside its place, and link it there.
+def _import_fresh(importing: Importing, source: Source) -> Import:
+    """Make the database with the whole import in it: of a crash no tenant remains."""
+    instance_id = importing.random_bytes(_INSTANCE_BYTES).hex()
+    store = _store(importing, importing.databases.engine(LOCAL), instance_id)
+    records = []
 
-    Of a crash nothing remains but a file that no tenant has; the next import takes it away.
-    """
-    temporary = database.with_name(_TEMPORARY)
-    engine = Engine(temporary, vfs=importing.vfs)
-    engine.create()
-    try:
-        migrate.migrate(engine)
-        instance_id = importing.random_bytes(_INSTANCE_BYTES).hex()
-        store = _store(importing, engine, instance_id)
-        with engine.write() as tx:
-            found(
-                tx,
-                LOCAL,
-                home_key=importing.home.key(),
-                instance_id=instance_id,
-                ids=store.ids,
-                at=store.now(),
-            )
-            record = legacy_rows.write(store, tx, source, store.now(), importing.watch)
-    finally:
-        engine.close()
-    database.hardlink_to(temporary)
-    _remove_temporary(temporary)
-    sync_folder(database.parent)
-    return record
+    def fill(tx: Transaction) -> None:
+        found(
+            tx,
+            slug=LOCAL,
+            home_key=importing.home.key(),
+            instance_id=instance_id,
+            ids=store.ids,
+            at=store.now(),
+        )
+        records.append(legacy_rows.write(store, tx, source, store.now(), importing.watch))
+
+    importing.databases.create(LOCAL, fill)
+    return records[0]
 
 
-def _import_beside(importing: Importing, source: Source, database: Path) -> tuple[Import, Outcome]:
+def _import_beside(importing: Importing, source: Source) -> tuple[Import, Outcome]:
     """Import into a database that has no entry, or tell what became of an earlier import.
 
     Raises:
         ImportConflictError: It has entries of its own, or of another document, or changed since.
     """
-    engine = Engine(database, vfs=importing.vfs)
+    engine = importing.databases.engine(LOCAL)
     try:
         migrate.prepare(engine, check=True)
         migrate.upgrade(engine)
@@ -256,7 +249,7 @@ def _resumed(importing: Importing, source: Source, record: Import) -> Outcome:
     return Outcome.RESUMED
 
 
-def _make_room(importing: Importing, sha256: str, database: Path) -> None:
+def _make_room(importing: Importing, sha256: str) -> None:
     """Rename the home's document after the commit, durably, and record that it was.
 
     Raises:
@@ -274,7 +267,7 @@ def _make_room(importing: Importing, sha256: str, database: Path) -> None:
             raise StoreUnusableError(
                 LEGACY_DOCUMENT, f"it was imported, but cannot be renamed: {error.strerror}"
             ) from error
-    engine = Engine(database, vfs=importing.vfs)
+    engine = importing.databases.engine(LOCAL)
     try:
         with engine.write() as tx:
             imports.mark_renamed(tx)
@@ -300,14 +293,8 @@ def _stands_in_the_way(importing: Importing, source: Source) -> bool:
     return not is_regular(copy) or read_document(copy)[1] != source.sha256
 
 
-def _remove_temporary(temporary: Path) -> None:
-    """Take away what an import that was cut off left, be it a second name of the database."""
-    for path in (temporary, temporary.with_name(temporary.name + "-journal")):
-        path.unlink(missing_ok=True)
-
-
 def _recorded(importing: Importing) -> Import | None:
-    engine = Engine(importing.home.database(LOCAL), vfs=importing.vfs)
+    engine = importing.databases.engine(LOCAL)
     try:
         migrate.prepare(engine, check=False)
         with engine.read() as tx:

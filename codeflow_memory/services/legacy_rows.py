@@ -68,7 +68,7 @@ def write(
     """
     owner = principals.first_owner(tx)
     if owner is None:
-        raise StoreUnusableError(store.engine.path.name, "it has no owner to import for")
+        raise StoreUnusableError(store.engine.name, "it has no owner to import for")
     access = accesses.of_principal(store, tx, owner.principal_id, Origin.LEGACY)
     mutation = Mutation(store, tx, access, store.ids.new("op"), store.ids.new("bat"), at)
     document = source.document

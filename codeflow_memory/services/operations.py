@@ -97,11 +97,11 @@ def status(store: Store, access: Access) -> tuple[Gauges, Upkeep] | None:
 
 def _gauges(store: Store, tx: Transaction) -> Gauges:
     head = checkpoints.head(tx)
-    last = checkpoints.last_of(checkpoints.file_of(store.engine.path))
+    last = checkpoints.last_of(checkpoints.file_of(store.home.database(store.tenant)))
     current = last is not None and last.restore_epoch == head.restore_epoch
     return Gauges(
         schema=migrations.version(tx),
-        database_bytes=store.engine.path.stat().st_size,
+        database_bytes=store.engine.size_bytes(),
         audit_rows=head.count,
         audit_checkpoints=0 if last is None else last.number,
         audit_rows_since=checkpoints.count_after(tx, last.count if last and current else 0),

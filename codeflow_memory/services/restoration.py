@@ -14,7 +14,7 @@ from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import checkpoints as checkpoint_rows
 from codeflow_memory.storage import fingerprint, migrate, restoration
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.restoration import Restored
 
@@ -72,7 +72,7 @@ def _verify(home: Home, restored: Restored) -> None:
     Raises:
         StoreUnusableError: It is another.
     """
-    engine = Engine(home.database(restored.tenant))
+    engine = Files(home).engine(restored.tenant)
     try:
         migrate.prepare(engine, check=True)
         with engine.read() as tx:

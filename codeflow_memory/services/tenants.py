@@ -12,11 +12,20 @@ from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError, St
 from codeflow_memory.domain.grant import StoredGrant
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.principal import Principal
+from codeflow_memory.domain.tenant import is_slug
 from codeflow_memory.services import rekeying
 from codeflow_memory.services.store import Guard, NoGuard, Store
-from codeflow_memory.storage import audit, grants, migrate, principals, restoration, tenants
+from codeflow_memory.storage import (
+    audit,
+    databases,
+    grants,
+    migrate,
+    principals,
+    restoration,
+    tenants,
+)
 from codeflow_memory.storage.engine import Engine, Transaction
-from codeflow_memory.storage.home import Home, require_tenant, sync_folder
+from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.tenants import Instance
 from codeflow_memory.storage.words import UnicodeWords
 
@@ -56,7 +65,7 @@ class Tenants:
         self.home = home
         self._now = now
         self._random_bytes = random_bytes
-        self._vfs = vfs
+        self._databases = databases.of(home, vfs)
         self._roots = roots
         self._guard_of = guard_of
         self._migrating = migrating
@@ -68,7 +77,15 @@ class Tenants:
 
     def slugs(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
-        return self.home.tenants()
+        return self._databases.slugs()
+
+    def exists(self, tenant: str) -> bool:
+        """Tell whether *tenant* has a database.
+
+        Raises:
+            InvalidRequestError: *tenant* is no slug.
+        """
+        return self._databases.exists(tenant)
 
     def get(self, tenant: str) -> Store:
         """Return a tenant's store, opened and checked when it is first asked for.
@@ -80,33 +97,28 @@ class Tenants:
         with self._lock:
             found = self._stores.get(tenant)
             if found is None:
-                found = self._open(tenant, self._path(tenant))
+                found = self._open(tenant)
                 self._stores[tenant] = found
             return found
 
     def create(self, slug: str) -> Store:
         """Make a tenant with its first owner, and open it.
 
-        The file is made beside its place and linked into it when it is complete: of a crash at any
-        point nothing remains but a file that no tenant has, and of two makers one wins.
-
         Raises:
             InvalidRequestError: *slug* is no slug, or the tenant exists.
         """
-        path = self.home.database(slug)
-        if path.exists():
+        if self._databases.exists(slug):
             raise _exists()
-        self.home.make_tenant_folder(slug)
-        temporary = path.with_name(f".{path.name}.{self._random_bytes(8).hex()}")
+        home_key, at = self.home.key(), self._now()
+        instance_id = self._random_bytes(_INSTANCE_BYTES).hex()
+
+        def fill(tx: Transaction) -> None:
+            found(tx, slug=slug, home_key=home_key, instance_id=instance_id, ids=self._ids, at=at)
+
         try:
-            self._fill(slug, temporary)
-            # Linked, not renamed: a rename would put the file over one that came meanwhile.
-            path.hardlink_to(temporary)
+            self._databases.create(slug, fill)
         except FileExistsError:
             raise _exists() from None
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_folder(path.parent)
         return self.get(slug)
 
     def opened(self) -> list[Store]:
@@ -120,35 +132,15 @@ class Tenants:
             stores, self._stores = self._stores, {}
         for store in stores.values():
             store.engine.close()
+        self._databases.close()
 
-    def _path(self, tenant: str) -> Path:
-        try:
-            return require_tenant(self.home, tenant)
-        except InvalidRequestError:
-            # What no tenant can be called is to a caller one that does not exist.
-            raise NotFoundError("tenant", tenant) from None
-
-    def _fill(self, slug: str, path: Path) -> None:
-        engine = Engine(path, vfs=self._vfs)
-        engine.create()
-        try:
-            migrate.migrate(engine)
-            with engine.write() as tx:
-                found(
-                    tx,
-                    slug,
-                    home_key=self.home.key(),
-                    instance_id=self._random_bytes(_INSTANCE_BYTES).hex(),
-                    ids=self._ids,
-                    at=self._now(),
-                )
-        finally:
-            engine.close()
-
-    def _open(self, slug: str, path: Path) -> Store:
+    def _open(self, slug: str) -> Store:
+        # What no tenant can be called is to a caller one that does not exist.
+        if not is_slug(slug) or not self._databases.exists(slug):
+            raise NotFoundError("tenant", slug)
         if restoration.stands(self.home) and not self._migrating:
             raise StoreUnusableError("the home", "a restore waits: start `codeflow-memory up` once")
-        engine = Engine(path, vfs=self._vfs)
+        engine = self._databases.engine(slug)
         try:
             migrate.prepare(engine, check=True)
             self._bring_up(engine)
@@ -187,7 +179,7 @@ class Tenants:
 
 
 def found(
-    tx: Transaction, slug: str, *, home_key: bytes, instance_id: str, ids: Ids, at: int
+    tx: Transaction, *, slug: str, home_key: bytes, instance_id: str, ids: Ids, at: int
 ) -> str:
     """Write the first rows of an empty migrated database: instance, first owner, audit.
 

@@ -14,13 +14,14 @@ import apsw
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import fingerprint
-from codeflow_memory.storage.engine import Engine, translated
+from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import DATABASE, Home, sync_folder
+from codeflow_memory.storage.sqlite import SQLiteEngine, translated
 
 _NAME = re.compile(r"memory\.schema-[0-9]{1,9}\.sqlite")
 
 
-def make(engine: Engine, version: int) -> Path:
+def make(engine: SQLiteEngine, version: int) -> Path:
     """Copy a database of schema *version* beside itself, and return where to.
 
     The home is held alone. A copy of the same schema is replaced: the database may have changed
@@ -33,7 +34,7 @@ def make(engine: Engine, version: int) -> Path:
     # The home sweeps away what begins like this.
     temporary = engine.path.with_name(f".{DATABASE}.copy-{os.getpid()}")
     temporary.unlink(missing_ok=True)
-    copy = Engine(temporary, vfs=engine.vfs)
+    copy = SQLiteEngine(temporary, vfs=engine.vfs)
     copy.create()
     try:
         _fill(engine, copy)
@@ -62,7 +63,7 @@ def remove(paths: Iterable[Path]) -> None:
         sync_folder(path.parent)
 
 
-def _fill(engine: Engine, copy: Engine) -> None:
+def _fill(engine: SQLiteEngine, copy: SQLiteEngine) -> None:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
     with translated(engine.name), ExitStack() as opened:
         source, target = (

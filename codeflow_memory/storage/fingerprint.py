@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.engine import Table, Transaction
 
 _BLOCK_BYTES = 1 << 18
 """How much is hashed at a time: a call for each row would take as long as encoding it."""
@@ -51,31 +51,20 @@ def combined(tables: Iterable[TableDigest]) -> str:
 
 
 def of_tables(tx: Transaction, without: Collection[str] = ()) -> list[TableDigest]:
-    """Return the digest of each table that is not SQLite's own, in byte order of the names.
+    """Return the digest of each table that is not the engine's own, in byte order of the names.
 
     Raises:
         StoreUnusableError: A stored text is no UTF-8.
     """
-    names = [
-        name
-        for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        if not name.startswith("sqlite_") and name not in without
-    ]
-    return [_table(tx, name) for name in sorted(names, key=str.encode)]
+    return [_digest(tx, table) for table in tx.tables() if table.name not in without]
 
 
-def _table(tx: Transaction, name: str) -> TableDigest:
-    described = tx.rows(
-        "SELECT cid, name, pk FROM pragma_table_info(:name) ORDER BY cid", {"name": name}
-    )
-    columns = [column for _, column, _ in described]
-    places = sorted((place, column) for _, column, place in described if place)
-    key = [column for _, column in places] or columns
+def _digest(tx: Transaction, table: Table) -> TableDigest:
     whole, rows, block = hashlib.sha256(), 0, bytearray()
-    for column in columns:
+    for column in table.columns:
         block += _sized(column.encode())
     try:
-        for row in tx.stream(_all_rows(name, columns, key)):
+        for row in tx.stream(all_rows(table)):
             rows += 1
             for value in row:
                 block += _ENCODED[type(value)](value)
@@ -83,19 +72,20 @@ def _table(tx: Transaction, name: str) -> TableDigest:
                 whole.update(block)
                 block.clear()
     except UnicodeDecodeError:
-        raise StoreUnusableError(f"table {name}", "a text in it is no UTF-8") from None
+        raise StoreUnusableError(f"table {table.name}", "a text in it is no UTF-8") from None
     whole.update(block)
-    return TableDigest(name, rows, whole.digest())
+    return TableDigest(table.name, rows, whole.digest())
 
 
-def _all_rows(table: str, columns: Iterable[str], key: Iterable[str]) -> str:
+def all_rows(table: Table) -> str:
     """Return the statement that reads a table by its key; the names are those of the schema."""
-    selected = ", ".join(map(_quoted, columns))
-    order = ", ".join(f"{_quoted(column)} COLLATE BINARY" for column in key)
-    return f"SELECT {selected} FROM {_quoted(table)} ORDER BY {order}"  # noqa: S608 - quoted names
+    selected = ", ".join(map(quoted, table.columns))
+    order = ", ".join(map(quoted, table.key or table.columns))
+    return f"SELECT {selected} FROM {quoted(table.name)} ORDER BY {order}"  # noqa: S608 - quoted names
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name of the schema as a statement has it."""
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -35,12 +35,14 @@ class Home:
     Args:
         path: The folder. A path that ends in ``memory.json`` or ``memory.sqlite`` means the
             folder that holds it.
+        server: URL of the PostgreSQL database that has the tenants; ``None``: files of the folder.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, server: str | None = None) -> None:
         if path.name in {LEGACY_DOCUMENT, DATABASE}:
             path = path.parent
         self.path = path
+        self.server = server
 
     def make(self) -> None:
         """Make the folder, mode 0700; one that exists keeps its content.
@@ -74,7 +76,7 @@ class Home:
             # Looked for again: of two first starts the other may have made key and database since.
             if self.tenants() and not path.exists():
                 raise StoreUnusableError("key", _NO_KEY)
-            temporary = self.path / f".key.{os.getpid()}"
+            temporary = self.path / f".key.{os.urandom(8).hex()}"
             write_private(temporary, os.urandom(_KEY_BYTES))
             try:
                 # Linked, not renamed: of two first starts one key wins, and both use it.

@@ -92,24 +92,27 @@ def terms(
     tx: Transaction, scope_id: int, memory_id: str, keys: Iterable[tuple[str, str]]
 ) -> list[Term]:
     """List an entry's rows of the keyword index, for those of *keys* that it has, by key."""
+    wanted = set(keys)
     rows = tx.rows(
         """
         SELECT t.term, t.form, t.title_tf, t.tag_tf, t.body_tf
-          FROM json_each(:keys) AS k
+          FROM json_each(:terms) AS k
+         CROSS JOIN json_each(:forms) AS f
           JOIN memory_terms AS t
             ON t.scope_id = :scope_id
-           AND t.term = CAST(json_extract(k.value, '$[0]') AS TEXT)
-           AND t.form = CAST(json_extract(k.value, '$[1]') AS TEXT)
+           AND t.term = CAST(k.value AS TEXT)
+           AND t.form = CAST(f.value AS TEXT)
            AND t.memory_id = :memory_id
          ORDER BY t.term, t.form
         """,
         {
             "scope_id": scope_id,
             "memory_id": memory_id,
-            "keys": json.dumps(sorted(keys), ensure_ascii=False),
+            "terms": json.dumps(sorted({term for term, _ in wanted}), ensure_ascii=False),
+            "forms": json.dumps(sorted({form for _, form in wanted})),
         },
     )
-    return [(a, b, c, d, e) for a, b, c, d, e in rows]
+    return [(a, b, c, d, e) for a, b, c, d, e in rows if (a, b) in wanted]
 
 
 def listed(tx: Transaction, scope_id: int, memory_id: str) -> list[tuple[str, str]]:

@@ -159,7 +159,7 @@ def titles(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str])
         """
         SELECT m.memory_id, m.title
           FROM json_each(:scopes) AS s
-          JOIN json_each(:memory_ids) AS i
+         CROSS JOIN json_each(:memory_ids) AS i
           JOIN memories AS m
             ON m.scope_id = CAST(s.value AS INTEGER)
            AND m.memory_id = CAST(i.value AS TEXT)

@@ -1,16 +1,16 @@
 """Bring a database to the newest schema, or say why it cannot be used."""
 
 import hashlib
-from functools import partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-import apsw
-
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import copies
-from codeflow_memory.storage.engine import APPLICATION_ID, Engine, Transaction
+from codeflow_memory.storage.engine import APPLICATION_ID, Engine, MigrationError, Transaction
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 
 def migration_files() -> list[Traversable]:
@@ -19,6 +19,28 @@ def migration_files() -> list[Traversable]:
     checkout = Path(__file__).parents[2] / "migrations"
     root = packaged if packaged.is_dir() else checkout
     return sorted((f for f in root.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One numbered file: 1 is the baseline."""
+
+    number: int
+    name: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """The digest by which an edit is noticed, 64 hexadecimal digits."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def all_migrations() -> list[Migration]:
+    """Read the files, oldest first."""
+    return [
+        Migration(number, file.name, file.read_text("utf-8"))
+        for number, file in enumerate(migration_files(), start=1)
+    ]
 
 
 def newest_version() -> int:
@@ -60,8 +82,12 @@ def prepare(engine: Engine, *, check: bool) -> None:
             )
 
 
-def migrate(engine: Engine) -> list[str]:
+def migrate(engine: Engine, then: Callable[[Transaction], None] | None = None) -> list[str]:
     """Apply the migrations that are missing, all in one transaction: a failure leaves none of them.
+
+    Args:
+        engine: The database; empty, or of an older schema.
+        then: Writes the first rows of a new one, in the same transaction.
 
     Returns:
         The names of the files that were applied, oldest first.
@@ -70,20 +96,14 @@ def migrate(engine: Engine) -> list[str]:
         StoreUnusableError: A file that was applied earlier has been edited since.
     """
     _, version = engine.versions()
-    missing = []
-    for number, file in enumerate(migration_files(), start=1):
-        text = file.read_text("utf-8")
-        if number <= version:
-            _compare(engine, number, text)
-        else:
-            missing.append((number, file.name, text))
+    for migration in all_migrations()[:version]:
+        _compare(engine, migration)
+    missing = all_migrations()[version:]
     if missing:
         engine.script(
-            "\n".join(text for _, _, text in missing),
-            user_version=missing[-1][0],
-            record=partial(_record, missing),
+            script_of(missing), user_version=missing[-1].number, record=recorder(missing, then)
         )
-    return [name for _, name, _ in missing]
+    return [migration.name for migration in missing]
 
 
 def upgrade(engine: Engine) -> list[str]:
@@ -99,50 +119,58 @@ def upgrade(engine: Engine) -> list[str]:
         StoreUnusableError: The copy or a migration failed.
     """
     _, version = engine.versions()
-    if version < newest_version():
+    if version < newest_version() and isinstance(engine, SQLiteEngine):
         copies.make(engine, version)
     try:
         return migrate(engine)
-    except apsw.Error as error:
+    except MigrationError as error:
         detail = (
             f"it cannot be brought from schema {version} to {newest_version()}, and is as it was"
         )
         raise StoreUnusableError(engine.name, f"{detail}: {error}") from error
 
 
-def _record(applied: list[tuple[int, str, str]], tx: Transaction) -> None:
-    """Note in the ledger, which the first migration finds missing, which files were applied."""
-    tx.execute(
-        """
-        CREATE TABLE IF NOT EXISTS schema_migrations (
-            version   INTEGER NOT NULL PRIMARY KEY,
-            name      TEXT    NOT NULL,
-            sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
-        ) STRICT
-        """
-    )
-    tx.executemany(
-        """
-        INSERT INTO schema_migrations (version, name, sha256)
-        VALUES (:version, :name, :sha256)
-        """,
-        [
-            {"version": number, "name": name, "sha256": _digest(text)}
-            for number, name, text in applied
-        ],
-    )
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    version   INTEGER NOT NULL PRIMARY KEY,
+    name      TEXT    NOT NULL,
+    sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
+) STRICT;
+"""
+"""Which files were applied; the first migration finds it missing."""
 
 
-def _compare(engine: Engine, number: int, text: str) -> None:
+def script_of(migrations: Iterable[Migration]) -> str:
+    """Return all their statements, and the ledger's."""
+    return "\n".join((*(migration.text for migration in migrations), _LEDGER))
+
+
+def recorder(
+    migrations: Iterable[Migration], then: Callable[[Transaction], None] | None = None
+) -> Callable[[Transaction], None]:
+    """Return what notes in the ledger that *migrations* were applied, and then does *then*."""
+
+    def record(tx: Transaction) -> None:
+        tx.executemany(
+            """
+            INSERT INTO schema_migrations (version, name, sha256)
+            VALUES (:version, :name, :sha256)
+            """,
+            [{"version": m.number, "name": m.name, "sha256": m.sha256} for m in migrations],
+        )
+        if then is not None:
+            then(tx)
+
+    return record
+
+
+def _compare(engine: Engine, migration: Migration) -> None:
     with engine.read() as tx:
         stored = tx.value(
-            "SELECT sha256 FROM schema_migrations WHERE version = :version", {"version": number}
+            "SELECT sha256 FROM schema_migrations WHERE version = :version",
+            {"version": migration.number},
         )
-    if stored != _digest(text):
+    if stored != migration.sha256:
         raise StoreUnusableError(
-            engine.name, f"migration {number} was edited after it was applied; reinstall"
+            engine.name, f"migration {migration.number} was edited after it was applied; reinstall"
         )
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -6,8 +6,8 @@ from codeflow_memory.cli import checks, stores, up
 from codeflow_memory.cli.context import Context
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import migrate
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import Home
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def older(made, tmp_path, monkeypatch):
 
 
 def version(home):
-    return Engine(home.database("local")).header()[1]
+    return SQLiteEngine(home.database("local")).header()[1]
 
 
 USERS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from .power.drill import DATABASE, Workload, laid_out, recorded, state_of
 from .power.recording import Recording
@@ -108,7 +108,7 @@ def recovered(image: Image, home: Path) -> Recording:
     lay_out(image.files, home)
     recording = Recording(home)
     with recording.running() as vfs:
-        engine = Engine(home / DATABASE, vfs=vfs)
+        engine = SQLiteEngine(home / DATABASE, vfs=vfs)
         engine.versions()
         engine.close()
     return recording

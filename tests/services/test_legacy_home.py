@@ -12,8 +12,8 @@ from codeflow_memory.services.legacy_import import COPY
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import imports, principals
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import Home, sync_folder
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from .older_document import DOCUMENT, ID, START
 
@@ -52,7 +52,7 @@ def retitle(home):
 
 def state(home):
     """What the database says of the import, whoever writes to it meanwhile."""
-    engine = Engine(home.path / "memory.sqlite")
+    engine = SQLiteEngine(home.path / "memory.sqlite")
     with engine.read() as tx:
         found = imports.find(tx)
     engine.close()

@@ -19,7 +19,7 @@ from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import erasure, feedback, memories, retention
 from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
-from codeflow_memory.storage import engine
+from codeflow_memory.storage import sqlite
 
 NEW = Operation(None, ())
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
@@ -152,8 +152,8 @@ def test_a_thousand_deletions_and_edits_leave_no_word(world, cast, project):
 def test_a_database_that_does_not_blank_what_it_frees_is_found(world, cast, project, monkeypatch):
     """Control: the same deletions, but what SQLite frees stays as it is."""
     world.store.engine.close()
-    plain = engine._PRAGMAS.replace("secure_delete = ON", "secure_delete = OFF")
-    monkeypatch.setattr(engine, "_PRAGMAS", plain)
+    plain = sqlite._PRAGMAS.replace("secure_delete = ON", "secure_delete = OFF")
+    monkeypatch.setattr(sqlite, "_PRAGMAS", plain)
     entries = [live(world, cast, project, cast.ann, n) for n in range(40)]
 
     for memory in entries:

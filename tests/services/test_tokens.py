@@ -17,7 +17,7 @@ from codeflow_memory.services import grants, tokens
 from codeflow_memory.services.access import narrowed
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.tokens import NewToken, parse_ttl
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 NEW = Operation(None, ())
 
@@ -258,8 +258,8 @@ def test_a_token_that_names_nobody_costs_no_connection(world, monkeypatch):
     """Opening one costs twenty times what the check does, and whoever guesses pays nothing."""
     known = parse_token(world.token("ann", Role.READER).text)
     opened = []
-    plain = Engine._open
-    monkeypatch.setattr(Engine, "_open", lambda engine: opened.append(1) or plain(engine))
+    plain = SQLiteEngine._open
+    monkeypatch.setattr(SQLiteEngine, "_open", lambda engine: opened.append(1) or plain(engine))
     accesses.authenticate(world.store, known.token_id, known.secret)
     opened.clear()
 

@@ -16,9 +16,9 @@ from codeflow_memory.storage import (
     scopes,
     tenants,
 )
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.repositories import Repository
 from codeflow_memory.storage.revisions import Step
+from codeflow_memory.storage.sqlite import SQLiteEngine
 from codeflow_memory.storage.tenants import Instance
 
 
@@ -41,7 +41,7 @@ def repository(repository_id: str, identified_by: Fact = Fact.KEY) -> Repository
 
 @pytest.fixture
 def engine(tmp_path):
-    made = Engine(tmp_path / "memory.sqlite")
+    made = SQLiteEngine(tmp_path / "memory.sqlite")
     made.create()
     migrate.migrate(made)
     with made.write() as tx:

@@ -4,8 +4,8 @@ import pytest
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import copies, fingerprint, migrate
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import DATABASE, Home
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 GOOD = "CREATE TABLE good (n INTEGER PRIMARY KEY) STRICT;"
 BAD = "CREATE TABLE half (n INTEGER PRIMARY KEY) STRICT; CREATE TABLE good (n);"
@@ -21,7 +21,7 @@ def home(tmp_path):
 @pytest.fixture
 def old(home):
     """A database of the newest schema, to which a canned migration makes an older one."""
-    engine = Engine(home.database("local"))
+    engine = SQLiteEngine(home.database("local"))
     engine.create()
     migrate.migrate(engine)
     with engine.write() as tx:
@@ -95,7 +95,7 @@ def test_the_copy_is_the_old_file_and_nobody_elses(home, old, canned):
     assert migrate.upgrade(old) == ["9001_canned.sql"]
 
     ((copy,),) = copies.kept(home).values()
-    kept = Engine(copy)
+    kept = SQLiteEngine(copy)
     assert (fingerprint_of(kept), kept.versions()[1]) == (before, version)
     kept.close()
     assert copy.stat().st_mode & 0o777 == 0o600
@@ -117,7 +117,7 @@ def test_a_copy_of_a_start_that_was_cut_off_is_made_anew(home, old, canned):
     migrate.upgrade(old)
 
     ((copy,),) = copies.kept(home).values()
-    kept = Engine(copy)
+    kept = SQLiteEngine(copy)
     assert fingerprint_of(kept) == before
     kept.close()
 

@@ -19,13 +19,14 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
 )
 from codeflow_memory.storage import approvals
-from codeflow_memory.storage import engine as engines
-from codeflow_memory.storage.engine import APPLICATION_ID, Engine, translated
+from codeflow_memory.storage import sqlite as engines
+from codeflow_memory.storage.engine import APPLICATION_ID
+from codeflow_memory.storage.sqlite import SQLiteEngine, translated
 
 
 @pytest.fixture
 def empty(tmp_path):
-    made = Engine(tmp_path / "some.sqlite", busy_timeout_ms=50)
+    made = SQLiteEngine(tmp_path / "some.sqlite", busy_timeout_ms=50)
     made.create()
     yield made
     made.close()
@@ -141,7 +142,7 @@ def test_an_existing_name_is_not_overwritten_and_a_link_not_followed(empty, tmp_
     link = tmp_path / "link.sqlite"
     link.symlink_to(empty.path)
 
-    with pytest.raises(StoreUnusableError), Engine(link).read():
+    with pytest.raises(StoreUnusableError), SQLiteEngine(link).read():
         pass
 
 
@@ -196,7 +197,7 @@ def test_a_reader_keeps_its_snapshot_and_a_writer_waits_no_longer_than_its_timeo
 
 
 def test_a_writer_asks_for_the_lock_every_1_to_3_ms_for_5_seconds(numbers, still):
-    other = Engine(numbers.path)
+    other = SQLiteEngine(numbers.path)
 
     with numbers.write(), pytest.raises(BusyError), other.write():
         pass

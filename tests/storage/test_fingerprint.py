@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import fingerprint, principals
-from codeflow_memory.storage.engine import Engine
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 TABLE = """
 CREATE TABLE things (name TEXT NOT NULL, at INTEGER NOT NULL, value ANY, PRIMARY KEY (at, name))
@@ -24,7 +24,7 @@ def made(tmp_path):
     engines = []
 
     def make(rows, *, table=TABLE, more=(), without=()):
-        engine = Engine(tmp_path / f"{len(engines)}.sqlite")
+        engine = SQLiteEngine(tmp_path / f"{len(engines)}.sqlite")
         engines.append(engine)
         engine.create()
         with engine.write() as tx:

@@ -6,12 +6,13 @@ import pytest
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import migrate
-from codeflow_memory.storage.engine import APPLICATION_ID, Engine
+from codeflow_memory.storage.engine import APPLICATION_ID
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 
 @pytest.fixture
 def fresh(tmp_path):
-    made = Engine(tmp_path / "memory.sqlite")
+    made = SQLiteEngine(tmp_path / "memory.sqlite")
     made.create()
     yield made
     made.close()

@@ -6,7 +6,8 @@ from codeflow_backup import fingerprint, schema
 
 from codeflow_memory.storage import fingerprint as served
 from codeflow_memory.storage import migrate
-from codeflow_memory.storage.engine import APPLICATION_ID, Engine
+from codeflow_memory.storage.engine import APPLICATION_ID
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from ...faults.power.survey import opened
 
@@ -14,7 +15,7 @@ from ...faults.power.survey import opened
 def test_every_schema_that_the_migrations_lead_through_is_known(tmp_path):
     made = {}
     files = migrate.migration_files()
-    engine = Engine(tmp_path / "memory.sqlite")
+    engine = SQLiteEngine(tmp_path / "memory.sqlite")
     engine.create()
     for number, file in enumerate(files, start=1):
         engine.script(
@@ -44,7 +45,7 @@ def test_the_backup_and_the_server_compute_one_fingerprint(place):
 
 
 def test_values_of_every_type_have_one_fingerprint_on_both_sides(tmp_path):
-    engine = Engine(tmp_path / "memory.sqlite")
+    engine = SQLiteEngine(tmp_path / "memory.sqlite")
     engine.create()
     with opened(engine.path) as connection:
         for _ in connection.execute(

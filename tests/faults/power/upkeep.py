@@ -8,8 +8,8 @@ from unittest import mock
 
 from codeflow_memory.services import checkpoints
 from codeflow_memory.storage import copies, migrate
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.home import Home
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from .drill import DATABASE, Step, Workload
 from .product import keep_a_note
@@ -40,7 +40,7 @@ def _upgrade(home: Path, vfs: str | None) -> None:
     with canned_migrations(), Home(home).exclusive():
         # As `up` does: what a killed start left goes with the next one.
         Home(home).sweep()
-        engine = Engine(home / DATABASE, vfs=vfs)
+        engine = SQLiteEngine(home / DATABASE, vfs=vfs)
         try:
             migrate.upgrade(engine)
         finally:
@@ -51,7 +51,7 @@ def _old_or_new(home: Path) -> None:
     """A copy, where one stands under its name, is the whole database of before."""
     for paths in copies.kept(Home(home)).values():
         for path in paths:
-            engine = Engine(path)
+            engine = SQLiteEngine(path)
             with engine.read() as tx:
                 assert tx.value("PRAGMA integrity_check") == "ok"
                 assert tx.value("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'more'") == 0
@@ -61,7 +61,7 @@ def _old_or_new(home: Path) -> None:
 
 
 def _is_new(home: Path) -> bool:
-    engine = Engine(home / DATABASE)
+    engine = SQLiteEngine(home / DATABASE)
     try:
         with engine.read() as tx:
             found = tx.value("SELECT COUNT(*) FROM sqlite_schema WHERE name = 'more'")

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from codeflow_memory.domain.tenant import LOCAL
-from codeflow_memory.storage.engine import Engine
 from codeflow_memory.storage.migrate import migrate
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from . import standin
 from .consistency import check
@@ -23,7 +23,7 @@ def _put(number: int) -> Step:
     body = None if number % 6 == 5 else " ".join(_WORDS[: number + 2]) * 40
 
     def run(home: Path, vfs: str | None) -> None:
-        engine = Engine(home / DATABASE, vfs=vfs)
+        engine = SQLiteEngine(home / DATABASE, vfs=vfs)
         try:
             with engine.write() as tx:
                 standin.put(tx._connection, f"op-{number}", f"m{number % 3}", body)
@@ -34,7 +34,7 @@ def _put(number: int) -> Step:
 
 
 def _empty_store(home: Path) -> None:
-    engine = Engine(home / DATABASE)
+    engine = SQLiteEngine(home / DATABASE)
     engine.create()
     with engine.write() as tx:
         standin.create_schema(tx._connection)
@@ -47,7 +47,7 @@ def _check_store(home: Path) -> None:
 
 
 def _migrate(home: Path, vfs: str | None) -> None:
-    engine = Engine(home / DATABASE, vfs=vfs)
+    engine = SQLiteEngine(home / DATABASE, vfs=vfs)
     try:
         if not (home / DATABASE).exists():
             engine.create()
@@ -72,7 +72,7 @@ ENGINE = Workload(
 
 
 def _blind_put(home: Path, vfs: str | None) -> None:
-    engine = Engine(home / DATABASE, vfs=vfs)
+    engine = SQLiteEngine(home / DATABASE, vfs=vfs)
     try:
         with engine.write() as tx:
             standin.append(tx._connection, "op", "m", "text")
@@ -81,7 +81,7 @@ def _blind_put(home: Path, vfs: str | None) -> None:
 
 
 def _put_in_two(home: Path, vfs: str | None) -> None:
-    engine = Engine(home / DATABASE, vfs=vfs)
+    engine = SQLiteEngine(home / DATABASE, vfs=vfs)
     try:
         for part in ("first", "second"):
             with engine.write() as tx:

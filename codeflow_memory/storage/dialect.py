@@ -1,0 +1,66 @@
+"""Dialect: the one set of statements, as PostgreSQL spells what little it spells otherwise.
+
+Tables: ``STRICT`` and ``WITHOUT ROWID`` go, ``INTEGER`` is ``BIGINT``, ``REAL`` is ``DOUBLE
+PRECISION``, ``BLOB`` is ``BYTEA``, and ``TEXT`` has the collation ``"C"``, which orders by bytes.
+Statements: ``json_each(:x)`` is ``jsonb_array_elements_text``, and ``:x`` is a
+placeholder of psycopg. Source: design, architecture §1.1.
+"""
+
+import re
+from functools import lru_cache
+
+_TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION", "BLOB": "BYTEA"}
+
+_DEFINITION = re.compile(
+    r"""(?P<kept>'(?:[^']|'')*'|--[^\n]*)
+      | \)\s*(?P<strict>(?:STRICT|WITHOUT\s+ROWID|,|\s)+)(?=;|$)
+      | \b(?P<type>INTEGER|REAL|BLOB|TEXT)\b""",
+    re.VERBOSE,
+)
+_STATEMENT = re.compile(
+    r"""(?P<kept>'(?:[^']|'')*'|"[^"]*"|::)
+      | json_each\(:(?P<list>\w+)\)
+      | :(?P<name>[a-z]\w*)
+      | AS\s+(?P<cast>INTEGER)\b
+      | (?P<percent>%)""",
+    re.VERBOSE,
+)
+
+
+@lru_cache(maxsize=8)
+def definition(sql: str) -> bytes:
+    """Return statements of a migration, which have no parameters, for PostgreSQL."""
+
+    def spelled(found: re.Match[str]) -> str:
+        if found["kept"]:
+            return found["kept"]
+        if found["strict"]:
+            return ")"
+        return _TYPES.get(found["type"], 'TEXT COLLATE "C"')
+
+    return _DEFINITION.sub(spelled, sql).encode()
+
+
+@lru_cache(maxsize=2_048)
+def statement(sql: str, *, by_place: bool = False) -> bytes:
+    """Return a statement of the program for PostgreSQL, with psycopg's placeholders.
+
+    Args:
+        sql: The statement.
+        by_place: Whether its parameters come as sequences, in the order of their names in it.
+    """
+
+    def spelled(found: re.Match[str]) -> str:
+        match found.lastgroup:
+            case "kept":
+                return found["kept"].replace("%", "%%")
+            case "list":
+                return f"jsonb_array_elements_text(%({found['list']})s::jsonb)"
+            case "name":
+                return "%s" if by_place else f"%({found['name']})s"
+            case "cast":
+                return "AS BIGINT"
+            case _:
+                return "%%"
+
+    return _STATEMENT.sub(spelled, sql).encode()
