@@ -4,10 +4,11 @@ import rich_click as click
 
 from codeflow_memory.cli import output, stores
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.exits import StandsError
+from codeflow_memory.cli.exits import NotThereError, StandsError
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import ForbiddenError
 from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.settings import load
 from codeflow_memory.storage.home import check_slug
 
 
@@ -44,6 +45,30 @@ def list_tenants(context: Context, *, jsonl: bool) -> None:
         output.print_json({"items": rows, "next_cursor": None})
     else:
         output.print_table(("TENANT",), ((row["tenant"],) for row in rows))
+
+
+@click.command("rekey")
+@click.pass_obj
+def rekey(context: Context) -> None:
+    """Bring every tenant of a PostgreSQL database under this home's key: all tokens end.
+
+    No server may use the database meanwhile. Files in a home come under its key by themselves.
+    """
+    home = context.local("tenant rekey")
+    if not home.path.is_dir():
+        raise NotThereError(f"there is no home {home.path}")
+    with home.exclusive():
+        tenants = stores.tenants_of(home, load(home.path), rekeying=True)
+        try:
+            slugs = tenants.slugs()
+            for slug in slugs:
+                tenants.get(slug)
+        finally:
+            stores.close(tenants)
+    if context.json:
+        output.print_json({"tenants": slugs})
+    else:
+        output.talk(f"under this home's key: {', '.join(slugs) or 'no tenant'}")
 
 
 def _require_owner(tenants: Tenants, token: str | None) -> None:

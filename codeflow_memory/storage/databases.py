@@ -18,6 +18,9 @@ from codeflow_memory.storage.sqlite import SQLiteEngine
 class Databases(ABC):
     """The tenants' databases of one home; may be shared by threads."""
 
+    shared = False
+    """Whether other homes' servers and workers may use them at the same time."""
+
     @abstractmethod
     def slugs(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
@@ -101,8 +104,14 @@ class Files(Databases):
         """Hold nothing."""
 
 
-def of(home: Home, vfs: str | None = None) -> Databases:
+def of(home: Home, vfs: str | None = None, *, alone: bool = False) -> Databases:
     """Return the databases of *home*.
+
+    Args:
+        home: Names them.
+        vfs: Name of an apsw VFS, for fault tests.
+        alone: Whether no other process may use them meanwhile. Files leave that to the locks of
+            the home; a database server is asked when it is first used.
 
     Raises:
         StoreUnusableError: It names a database server and the package for it is not installed.
@@ -115,4 +124,4 @@ def of(home: Home, vfs: str | None = None) -> Databases:
     except ModuleNotFoundError:
         detail = "PostgreSQL needs the extra: pip install 'codeflow-memory[postgres]'"
         raise StoreUnusableError("the database", detail) from None
-    return Schemas(home.server)
+    return Schemas(home.server, alone=alone)

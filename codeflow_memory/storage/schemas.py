@@ -5,17 +5,18 @@ import threading
 from collections.abc import Callable
 
 from psycopg import sql
-from psycopg_pool import ConnectionPool
 
 from codeflow_memory.domain.tenant import LOCAL, is_slug
 from codeflow_memory.storage import migrate
+from codeflow_memory.storage.connections import Connections
 from codeflow_memory.storage.databases import Databases
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import check_slug
-from codeflow_memory.storage.postgresql import Connection, PostgreSQLEngine, open_pool, translated
+from codeflow_memory.storage.postgresql import PostgreSQLEngine, translated
 
 PREFIX = "cfm_"
 
+_READ = "BEGIN READ ONLY"
 _LONGEST = 59
 _KEPT = 42
 _DIGITS = 16
@@ -34,16 +35,20 @@ class Schemas(Databases):
 
     Args:
         url: Names the database and the login; ``postgresql://…``.
+        alone: Whether no other process may use the database meanwhile.
     """
 
-    def __init__(self, url: str) -> None:
+    shared = True
+
+    def __init__(self, url: str, *, alone: bool = False) -> None:
         self._url = url
-        self._opened: ConnectionPool[Connection] | None = None
+        self._alone = alone
+        self._opened: Connections | None = None
         self._lock = threading.Lock()
 
     def slugs(self) -> list[str]:
         """List the tenants that have a schema, ``local`` first; its comment says whose it is."""
-        with translated("the database"), self._pool.connection() as connection:
+        with translated("the database"), self._connections.transaction(_READ) as connection:
             found = connection.execute(_SLUGS).fetchall()
         slugs = [s for name, s in found if s and is_slug(s) and schema_of(s) == name]
         return sorted(slugs, key=lambda slug: (slug != LOCAL, slug))
@@ -51,19 +56,21 @@ class Schemas(Databases):
     def exists(self, tenant: str) -> bool:
         """Tell whether *tenant* has a schema."""
         name = schema_of(check_slug(tenant))
-        with translated("the database"), self._pool.connection() as connection:
+        with translated("the database"), self._connections.transaction(_READ) as connection:
             found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (name,))
             return found.fetchone() is not None
 
     def engine(self, tenant: str) -> Engine:
         """Return the engine of *tenant*'s schema."""
-        return PostgreSQLEngine(self._pool, schema_of(check_slug(tenant)), f"tenant {tenant}")
+        schema = schema_of(check_slug(tenant))
+        return PostgreSQLEngine(self._connections, schema, f"tenant {tenant}")
 
     def create(self, tenant: str, fill: Callable[[Transaction], None]) -> None:
         """Make role and schema, the tables and the first rows in one transaction."""
-        engine = PostgreSQLEngine(self._pool, schema_of(check_slug(tenant)), f"tenant {tenant}")
+        schema = schema_of(check_slug(tenant))
+        engine = PostgreSQLEngine(self._connections, schema, f"tenant {tenant}")
         migrations = migrate.all_migrations()
-        with translated(engine.name), self._pool.connection() as connection:
+        with translated(engine.name), self._connections.transaction(_READ) as connection:
             version = connection.info.server_version
         engine.create(
             _preparation(engine.schema, tenant, version),
@@ -74,15 +81,15 @@ class Schemas(Databases):
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            pool, self._opened = self._opened, None
-        if pool is not None:
-            pool.close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     @property
-    def _pool(self) -> ConnectionPool[Connection]:
+    def _connections(self) -> Connections:
         with self._lock:
             if self._opened is None:
-                self._opened = open_pool(self._url)
+                self._opened = Connections(self._url, alone=self._alone)
             return self._opened
 
 
