@@ -47,8 +47,8 @@ def _sharing(store: Store, tx: Transaction, scope_id: int, content: Content) -> 
     whole = document_terms(content.title, (), content.body, store.words, store.stems)
     words = sorted({term for term, form in whole if form is Form.EXACT}, key=lambda w: (-len(w), w))
     shared: Counter[str] = Counter()
-    for word in words[:_WORDS]:
-        shared.update(terms.holders(tx, scope_id, word, _HOLDERS))
+    for holders in terms.holders(tx, scope_id, words[:_WORDS], _HOLDERS):
+        shared.update(holders)
     ranked = sorted(shared.items(), key=lambda item: (-item[1], item[0]))
     return [memory_id for memory_id, _ in ranked[:_CANDIDATES]]
 

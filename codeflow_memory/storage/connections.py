@@ -46,6 +46,27 @@ must not keep all others from writing."""
 SILENT_SECONDS = 10
 """After so long without a sign of life a connection over a network counts as lost."""
 
+MAX_SCHEMAS = 100
+"""A connection that served more is closed: for each the server keeps what it knows of its tables."""
+
+PLANNED_SECONDS = 10.0
+"""How long plans are kept. One that was made for a small table is bad for the large one that it
+became; all that are in use are made again in 10 ms."""
+
+_PLANS = "; ".join(
+    f"SET {name} = {value}"
+    for name, value in {
+        "plan_cache_mode": "force_generic_plan",
+        "join_collapse_limit": "1",
+        "enable_seqscan": "off",
+        "enable_bitmapscan": "off",
+        "enable_memoize": "off",
+        "jit": "off",
+    }.items()
+)
+"""Plans that follow from the statement, as in SQLite: joins in its order, by its indexes, and the
+same whatever the values. Statistics come minutes after a schema was filled: none are needed."""
+
 _IN_USE_SECONDS = 2
 """How long who wants the database alone waits for connections that are just being closed."""
 
@@ -54,10 +75,13 @@ class Connection(psycopg.Connection[Row]):
     """A connection that remembers what was found out on it.
 
     ``current`` are the schemas that are no newer than this program; while it is open nobody can
-    make them so.
+    make them so. ``schema`` is the one that it served last: its plans are ready. ``planned_at`` is
+    when it began to keep plans, monotonic seconds.
     """
 
     current: set[str]
+    schema: str
+    planned_at: float
 
 
 class Connections:
@@ -86,11 +110,12 @@ class Connections:
         self._closed = False
 
     @contextmanager
-    def transaction(self, opening: str) -> Iterator[Connection]:
+    def transaction(self, opening: str, schema: str = "") -> Iterator[Connection]:
         """Lend a connection in a transaction; commit it at the block's end.
 
         Args:
             opening: Statements without parameters, the first of them a ``BEGIN``: one round trip.
+            schema: Whose they are; the connection that served it last is the first choice.
 
         Raises:
             BusyError: All connections were in use for too long.
@@ -103,7 +128,7 @@ class Connections:
         if not self._room.acquire(timeout=CONNECT_SECONDS):
             raise BusyError
         try:
-            connection = self._begin(opening.encode())
+            connection = self._begin(opening.encode(), schema)
             try:
                 yield connection
                 match connection.info.transaction_status:
@@ -128,13 +153,13 @@ class Connections:
         for connection in kept:
             connection.close()
 
-    def _begin(self, opening: bytes) -> Connection:
+    def _begin(self, opening: bytes, schema: str) -> Connection:
         while True:
-            with self._lock:
-                kept = self._kept.pop()[1] if self._kept else None
+            kept = self._taken(schema)
             connection = kept or self._opened()
+            connection.schema = schema
             try:
-                connection.execute(opening, prepare=False)
+                connection.execute(opening + _replanning(connection), prepare=False)
             except errors.FeatureNotSupported:
                 # So a standby refuses to begin what may write.
                 self._take_back(connection)
@@ -146,6 +171,16 @@ class Connections:
                 raise
             return connection
 
+    def _taken(self, schema: str) -> Connection | None:
+        with self._lock:
+            places = range(len(self._kept) - 1, -1, -1)
+            place = next((p for p in places if self._kept[p][1].schema == schema), -1)
+            if not self._kept:
+                return None
+            connection = self._kept[place][1]
+            del self._kept[place]
+            return connection
+
     def _take_back(self, connection: Connection) -> None:
         if connection.info.transaction_status is not TransactionStatus.IDLE:
             with suppress(psycopg.Error):
@@ -153,7 +188,7 @@ class Connections:
         now, idle = time.monotonic(), connection.info.transaction_status is TransactionStatus.IDLE
         gone = []
         with self._lock:
-            if idle and not self._closed:
+            if idle and not self._closed and len(connection.current) <= MAX_SCHEMAS:
                 self._kept.append((now, connection))
             else:
                 gone.append(connection)
@@ -187,11 +222,11 @@ class Connections:
         return connection
 
     def _configure(self, connection: Connection) -> None:
-        connection.current = set()
+        connection.current, connection.planned_at = set(), time.monotonic()
         how, seconds = ("", _IN_USE_SECONDS) if self._alone else ("_shared", CONNECT_SECONDS)
         try:
             connection.execute(
-                "SET client_encoding = 'UTF8'; SET jit = off; SET standard_conforming_strings = on;"
+                f"SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; {_PLANS};"
                 f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s';"
                 f" SET lock_timeout = '{seconds}s';"
                 f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
@@ -205,6 +240,14 @@ class Connections:
         connection.adapters.register_dumper(bool, _FlagDumper)
         connection.adapters.register_loader("bool", _FlagLoader)
         connection.adapters.register_loader("numeric", _NumberLoader)
+
+
+def _replanning(connection: Connection) -> bytes:
+    now = time.monotonic()
+    if now - connection.planned_at <= PLANNED_SECONDS:
+        return b""
+    connection.planned_at = now
+    return b"; DISCARD PLANS"
 
 
 _HELD = "a migration holds it; try again when that is done"

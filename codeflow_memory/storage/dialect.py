@@ -2,8 +2,8 @@
 
 Tables: ``STRICT`` and ``WITHOUT ROWID`` go, ``INTEGER`` is ``BIGINT``, ``REAL`` is ``DOUBLE
 PRECISION``, ``BLOB`` is ``BYTEA``, and ``TEXT`` has the collation ``"C"``, which orders by bytes.
-Statements: ``json_each(:x)`` is ``jsonb_array_elements_text``, and ``:x`` is a
-placeholder of psycopg. Source: design, architecture §1.1.
+Statements: ``json_each(:x)`` is ``jsonb_array_elements_text``, and ``:x`` is a placeholder of
+psycopg; ``batches.py`` has what runs many times at once. Source: design, architecture §1.1.
 """
 
 import re
@@ -19,11 +19,19 @@ _DEFINITION = re.compile(
 )
 _STATEMENT = re.compile(
     r"""(?P<kept>'(?:[^']|'')*'|"[^"]*"|::)
-      | json_each\(:(?P<list>\w+)\)
+      | json_each\(:(?P<list>\w+)\)(?P<alias>\s+AS\b)?
       | :(?P<name>[a-z]\w*)
       | AS\s+(?P<cast>INTEGER)\b
       | (?P<percent>%)""",
     re.VERBOSE,
+)
+
+# An equality that always holds, because the planner takes it for one row in two hundred. Left to
+# itself it expects a hundred of every list, reads a whole scope instead, and looks in the list for
+# each of its entries: 10 ms instead of 0.2 for 50 of 1,000 (PostgreSQL 15).
+_LIST = (
+    "(SELECT value FROM jsonb_array_elements_text(%({name})s::jsonb) AS value"
+    " WHERE value || '' = value){alias}"
 )
 
 
@@ -51,11 +59,11 @@ def statement(sql: str, *, by_place: bool = False) -> bytes:
     """
 
     def spelled(found: re.Match[str]) -> str:
+        if found["list"]:
+            return _LIST.format(name=found["list"], alias=found["alias"] or " AS listed")
         match found.lastgroup:
             case "kept":
                 return found["kept"].replace("%", "%%")
-            case "list":
-                return f"jsonb_array_elements_text(%({found['list']})s::jsonb)"
             case "name":
                 return "%s" if by_place else f"%({found['name']})s"
             case "cast":

@@ -79,6 +79,10 @@ class Transaction(ABC):
     def is_alive(self) -> bool:
         """Tell whether the transaction still stands: a failing disk or connection ends it."""
 
+    def each(self, sql: str, parameters: Iterable[Parameters]) -> list[list[Row]]:
+        """Run one reading statement with each of *parameters*, and return the rows of each."""
+        return [self.rows(sql, given) for given in parameters]
+
     def value(self, sql: str, parameters: Parameters | None = None) -> Any:  # noqa: ANN401 - a column
         """Return the first column of the first row, or ``None`` when there is none."""
         return (self.row(sql, parameters) or (None,))[0]

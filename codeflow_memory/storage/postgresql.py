@@ -24,7 +24,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import dialect, migrate
+from codeflow_memory.storage import batches, dialect, migrate
 from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
@@ -79,15 +79,26 @@ class PostgreSQLTransaction(Transaction):
         """Run one writing statement and return how many rows it changed."""
         return max(0, self._run(sql, parameters).rowcount)
 
+    def each(self, sql: str, parameters: Iterable[Parameters]) -> list[list[Row]]:
+        """Run one reading statement with each of *parameters*, all in one round trip."""
+        given = list(parameters)
+        joined = batches.of(sql, given, batches.reading)
+        if joined is None:
+            return super().each(sql, given)
+        self._check()
+        found: list[list[Row]] = [[] for _ in given]
+        # Whole, and then cut: going through the cursor row by row takes twice as long.
+        for row in self._connection.execute(joined.statement, (joined.rows,)).fetchall():
+            found[row[0] - 1].append(row[1:])
+        return found
+
     def executemany(self, sql: str, parameters: Iterable[Parameters | Sequence[object]]) -> None:
         """Run one writing statement for each of *parameters*, a batch in one round trip."""
         given = iter(parameters)
-        with self._connection.cursor() as cursor:
-            # Listed: what comes from another statement must have come before the batch is sent.
-            while batch := list(islice(given, _BATCH_ROWS)):
-                self._check()
-                by_place = not isinstance(batch[0], Mapping)
-                cursor.executemany(dialect.statement(sql, by_place=by_place), batch)
+        # Listed: what comes from another statement must have come before the batch is sent.
+        while batch := list(islice(given, _BATCH_ROWS)):
+            self._check()
+            self._batch(sql, batch)
 
     def tables(self) -> list[Table]:
         """List the tables of the tenant's schema, in byte order of their names."""
@@ -112,6 +123,15 @@ class PostgreSQLTransaction(Transaction):
         self._is_over = True
         for cursor in self._streams:
             cursor.close()
+
+    def _batch(self, sql: str, given: Sequence[Parameters | Sequence[object]]) -> None:
+        joined = batches.of(sql, given, batches.writing)
+        if joined is not None:
+            self._connection.execute(joined.statement, (joined.rows,))
+            return
+        by_place = not isinstance(given[0], Mapping)
+        with self._connection.cursor() as cursor:
+            cursor.executemany(dialect.statement(sql, by_place=by_place), given)
 
     def _run(self, sql: str, parameters: Parameters | None) -> psycopg.Cursor[Row]:
         self._check()
@@ -286,7 +306,10 @@ class PostgreSQLEngine(Engine):
         begin, *then = opening
         # One round trip. Such a list cannot be prepared.
         statements = "; ".join((begin, self._as_tenant, *self._timeouts(), *then))
-        with translated(self.name), self._connections.transaction(statements) as connection:
+        with (
+            translated(self.name),
+            self._connections.transaction(statements, self.schema) as connection,
+        ):
             yield connection
 
     def _timeouts(self) -> Iterator[str]:
