@@ -46,8 +46,8 @@ must not keep all others from writing."""
 SILENT_SECONDS = 10
 """After so long without a sign of life a connection over a network counts as lost."""
 
-MAX_SCHEMAS = 100
-"""A connection that served more is closed: for each the server keeps what it knows of its tables."""
+MAX_SCHEMAS = 32
+"""A connection that served more is closed: the server keeps 2 MB for each, and lets none go."""
 
 PLANNED_SECONDS = 10.0
 """How long plans are kept. One that was made for a small table is bad for the large one that it
