@@ -3,7 +3,7 @@
 Tables: ``STRICT`` and ``WITHOUT ROWID`` go, ``INTEGER`` is ``BIGINT``, ``REAL`` is ``DOUBLE
 PRECISION``, ``BLOB`` is ``BYTEA``, and ``TEXT`` has the collation ``"C"``, which orders by bytes.
 Statements: ``json_each(:x)`` is ``jsonb_array_elements_text``, and ``:x`` is a placeholder of
-psycopg; ``batches.py`` has what runs many times at once. Source: design, architecture §1.1.
+psycopg; ``bulk.py`` has what runs many times at once. Source: design, architecture §1.1.
 """
 
 import re

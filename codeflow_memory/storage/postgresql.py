@@ -24,7 +24,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import batches, dialect, migrate
+from codeflow_memory.storage import bulk, dialect, migrate
 from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
@@ -82,7 +82,7 @@ class PostgreSQLTransaction(Transaction):
     def each(self, sql: str, parameters: Iterable[Parameters]) -> list[list[Row]]:
         """Run one reading statement with each of *parameters*, all in one round trip."""
         given = list(parameters)
-        joined = batches.of(sql, given, batches.reading)
+        joined = bulk.of(sql, given, bulk.reading)
         if joined is None:
             return super().each(sql, given)
         self._check()
@@ -125,7 +125,7 @@ class PostgreSQLTransaction(Transaction):
             cursor.close()
 
     def _batch(self, sql: str, given: Sequence[Parameters | Sequence[object]]) -> None:
-        joined = batches.of(sql, given, batches.writing)
+        joined = bulk.of(sql, given, bulk.writing)
         if joined is not None:
             self._connection.execute(joined.statement, (joined.rows,))
             return

@@ -1,4 +1,4 @@
-"""Batches: a statement with all its parameters at once: rows cost less than round trips.
+"""Bulk: a statement with all its parameters at once: rows cost less than round trips.
 
 The parameters are a table inside the statement, from JSON: a reading statement is joined to it
 sideways, an insert selects from it and a delete uses it. For PostgreSQL alone.
