@@ -140,13 +140,18 @@ def upgrade(engine: Engine) -> list[str]:
 
 
 _LEDGER = """
-CREATE TABLE IF NOT EXISTS schema_migrations (
-    version   INTEGER NOT NULL PRIMARY KEY,
-    name      TEXT    NOT NULL,
-    sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
-) STRICT;
+        CREATE TABLE IF NOT EXISTS schema_migrations (
+            version   INTEGER NOT NULL PRIMARY KEY,
+            name      TEXT    NOT NULL,
+            sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
+        ) STRICT
+        ;
 """
-"""Which files were applied; the first migration finds it missing."""
+"""Which files were applied; the first migration finds it missing.
+
+A backup knows a schema by the very text of its tables: that of this one, from its first release on,
+ends in the blanks before the semicolon.
+"""
 
 
 def script_of(migrations: Iterable[Migration]) -> str:
