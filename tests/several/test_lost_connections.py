@@ -145,9 +145,13 @@ def test_who_hangs_in_a_transaction_loses_it_and_the_others_write(
     other = Tenants(new_home(), now=world.clock)
     hanging = other.get("local")
 
-    with pytest.raises(UnreachableError), hanging.engine.write() as tx:
-        # Waits for the lock, and gets it when the one who holds it is thrown out.
-        assert world.write(ann, project)
-        tx.value("SELECT 1")
+    def hang():
+        with hanging.engine.write() as tx:
+            # Waits for the lock, and gets it when the one who holds it is thrown out.
+            assert world.write(ann, project)
+            tx.value("SELECT 1")
+
+    with pytest.raises(UnreachableError):
+        hang()
 
     other.close()
