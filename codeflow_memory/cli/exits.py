@@ -46,6 +46,8 @@ EXIT: Final[Mapping[type[CodeflowError], int]] = {
     errors.LimitExceededError: FAILED,
     errors.RateLimitedError: FAILED,
     errors.BusyError: FAILED,
+    errors.ContentionError: FAILED,
+    errors.UnreachableError: FAILED,
     errors.StorageFullError: FAILED,
     errors.ProvenanceInvalidError: FAILED,
     errors.PublicationRefusedError: FAILED,

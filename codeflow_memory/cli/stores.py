@@ -142,7 +142,12 @@ def make(home: Home) -> None:
 
 
 def tenants_of(
-    home: Home, settings: Settings, roots: tuple[Path, ...] = (), *, migrating: bool = False
+    home: Home,
+    settings: Settings,
+    roots: tuple[Path, ...] = (),
+    *,
+    migrating: bool = False,
+    rekeying: bool = False,
 ) -> Tenants:
     """Return the registry of *home*'s tenants."""
     return Tenants(
@@ -151,6 +156,7 @@ def tenants_of(
         roots=(*settings.repositories.roots, *roots),
         guard_of=guard_of(home),
         migrating=migrating,
+        rekeying=rekeying,
     )
 
 

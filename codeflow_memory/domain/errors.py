@@ -8,7 +8,7 @@
     ``ProvenanceInvalidError`` ``PublicationRefusedError`` ``StoreUnusableError``
     ``InternalError`` ``MethodNotAllowedError`` ``UnsupportedMediaTypeError``
     ``MisdirectedRequestError`` ``DeadlineExceededError`` ``LegalHoldError``
-    ``StalePlanError`` ``UnreachableError``
+    ``StalePlanError``; of ``BusyError`` also ``ContentionError`` ``UnreachableError``
 
 Each class has a stable ``code``, typed ``facts`` for programs and a sentence for people. No status
 and no exit code: those belong to the transports. Sentences never carry the text of a memory, a
@@ -182,6 +182,10 @@ class BusyError(CodeflowError):
     def facts(self) -> Facts:
         """Seconds to wait, at least 1."""
         return {"retry_after_seconds": self.retry_after_seconds}
+
+
+class ContentionError(BusyError):
+    """The store's engine undid a transaction in favour of another one; nothing was written."""
 
 
 class UnreachableError(BusyError):

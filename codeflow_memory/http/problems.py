@@ -48,6 +48,8 @@ STATUS: Final[Mapping[type[CodeflowError], HTTPStatus]] = {
     errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.InternalError: HTTPStatus.INTERNAL_SERVER_ERROR,
     errors.BusyError: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.ContentionError: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.UnreachableError: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.StoreUnusableError: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.DeadlineExceededError: HTTPStatus.GATEWAY_TIMEOUT,
     errors.StorageFullError: HTTPStatus.INSUFFICIENT_STORAGE,

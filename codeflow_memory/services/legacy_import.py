@@ -22,7 +22,7 @@ from codeflow_memory.domain.errors import (
 from codeflow_memory.domain.ids import Ids
 from codeflow_memory.domain.ports import Watch, unwatched
 from codeflow_memory.domain.tenant import LOCAL
-from codeflow_memory.services import legacy_rows, legacy_source
+from codeflow_memory.services import legacy_rows, legacy_source, rekeying
 from codeflow_memory.services.legacy_report import COPY, Outcome, Report, conflict
 from codeflow_memory.services.legacy_source import Source
 from codeflow_memory.services.store import Store
@@ -204,7 +204,7 @@ def _import_fresh(importing: Importing, source: Source) -> Import:
         found(
             tx,
             slug=LOCAL,
-            home_key=importing.home.key(),
+            home_key=importing.home.key(importing.databases.slugs),
             instance_id=instance_id,
             ids=store.ids,
             at=store.now(),
@@ -235,6 +235,8 @@ def _import_beside(importing: Importing, source: Source) -> tuple[Import, Outcom
             raise conflict()
         _check_copy(importing, source)
         store = _store(importing, engine, instance.instance_id)
+        if importing.databases.shared:
+            rekeying.refuse_another(store, instance)
         with engine.write() as tx:
             return legacy_rows.write(
                 store, tx, source, tenants.moment(tx, store.now()), importing.watch
@@ -311,7 +313,7 @@ def _store(importing: Importing, engine: Engine, instance_id: str) -> Store:
     return Store(
         tenant=LOCAL,
         engine=engine,
-        keys=TenantKeys(importing.home.key(), instance_id),
+        keys=TenantKeys(importing.home.key(importing.databases.slugs), instance_id),
         ids=Ids(importing.now, importing.random_bytes),
         now=importing.now,
         words=UnicodeWords(),

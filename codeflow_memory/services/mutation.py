@@ -7,9 +7,11 @@ from typing import TypeVar
 
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import (
+    ContentionError,
     OperationReusedError,
     StorageFullError,
     StoreUnusableError,
+    UnreachableError,
 )
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import checkpoints
@@ -19,6 +21,9 @@ from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.receipts import Receipt
 
 T = TypeVar("T")
+
+TRIES = 3
+"""How often a mutation is begun whose transaction the engine ended by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,8 @@ def mutate(
 
     A repetition of an operation changes nothing and renders the stored receipt, so both answers are
     equal. An error from storage is no proof of a rollback: the receipt is read before it is
-    answered.
+    answered. What the engine undid, or lost with its connection, is tried again as the same
+    operation: behind the lock, where the receipt stands if it was committed after all.
 
     Args:
         store: The tenant.
@@ -101,6 +107,7 @@ def mutate(
             disk.
 
     Raises:
+        BusyError: Another writer was at work for too long, or the engine is away.
         UnauthenticatedError: The token was revoked or expired meanwhile.
         OperationReusedError: The operation id belongs to another request.
         ImportConflictError: An older document and the database disagree.
@@ -116,21 +123,34 @@ def mutate(
         resolved.append(accesses.refresh(store, tx, access))
         return resolved[-1]
 
-    def attempt() -> T:
+    def once() -> T:
         return _attempt(store, resolve, operation_id, request_hash, work, render)
+
+    def attempt() -> T:
+        return _persistent(once, lambda: len(resolved))
 
     try:
         return attempt()
     except (StorageFullError, StoreUnusableError) as error:
-        # An attempt that never came to its caller wrote nothing; nobody may have an older receipt.
-        for caller in resolved:
-            settled = _settled(store, caller, operation_id, request_hash, render)
-            if settled is not None:
-                return settled[0]
+        settled = _settled(store, resolved, operation_id, request_hash, render)
+        if settled is not None:
+            return settled[0]
         full = isinstance(error, StorageFullError)
         if needs_room or not full or not store.home.release_ballast():
             raise
     return attempt()
+
+
+def _persistent(once: Callable[[], T], begun: Callable[[], int]) -> T:
+    """Do *once* again after its transaction ended by itself, unless it did not even begin."""
+    for _ in range(TRIES - 1):
+        before = begun()
+        try:
+            return once()
+        except (ContentionError, UnreachableError):
+            if begun() == before:
+                raise
+    return once()
 
 
 def _leave_the_ballast(store: Store) -> None:
@@ -188,12 +208,16 @@ def _known(tx: Transaction, access: Access, operation_id: str, request_hash: str
 
 
 def _settled(
-    store: Store, access: Access, operation_id: str, request_hash: str, render: Render[T]
+    store: Store, callers: list[Access], operation_id: str, request_hash: str, render: Render[T]
 ) -> tuple[T] | None:
-    """Read, on a fresh connection, whether a failed mutation was committed after all."""
-    store.engine.close()
-    with suppress(StorageFullError, StoreUnusableError), store.engine.read() as tx:
-        receipt = _known(tx, access, operation_id, request_hash)
-        if receipt is not None:
-            return (render(tx, access, receipt),)
+    """Read, on a fresh connection, whether a failed mutation was committed after all.
+
+    An attempt that never came to its caller wrote nothing; nobody may have an older receipt.
+    """
+    for caller in callers:
+        store.engine.close()
+        with suppress(StorageFullError, StoreUnusableError), store.engine.read() as tx:
+            receipt = _known(tx, caller, operation_id, request_hash)
+            if receipt is not None:
+                return (render(tx, caller, receipt),)
     return None

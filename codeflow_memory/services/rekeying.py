@@ -2,9 +2,13 @@
 
 What the old key signed cannot be checked or matched any more: tokens are revoked, receipts go, the
 audit begins a new epoch, and the hashes by which equal texts are known are made again.
+
+A database that several homes share has one key with all of them: a home with another came by a
+slip and is refused. `codeflow-memory tenant rekey` changes the key while nobody uses the database.
 """
 
 from codeflow_memory.domain.access import Access, Origin
+from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.services import governance
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
@@ -17,6 +21,20 @@ from codeflow_memory.storage import (
     tenants,
     tokens,
 )
+from codeflow_memory.storage.tenants import Instance
+
+
+def refuse_another(store: Store, instance: Instance) -> None:
+    """Refuse the home's key when the database has another.
+
+    Raises:
+        StoreUnusableError: It has.
+    """
+    if store.keys.check() != instance.key_check:
+        raise StoreUnusableError(
+            store.engine.name,
+            "it has another home key; copy the file `key` of the home that made it to this one",
+        )
 
 
 def run(store: Store) -> None:

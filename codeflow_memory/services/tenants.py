@@ -21,6 +21,7 @@ from codeflow_memory.storage import (
     databases,
     grants,
     migrate,
+    moves,
     principals,
     restoration,
     tenants,
@@ -51,6 +52,8 @@ class Tenants:
         guard_of: Makes the guard of a tenant that had an older document.
         migrating: Whether older databases are brought to the newest schema; the home is held
             alone then.
+        rekeying: Whether a shared database with another key comes under the home's; the home is
+            held alone then too. Files do so by themselves.
     """
 
     def __init__(  # noqa: PLR0913 - what one process decides once
@@ -63,20 +66,27 @@ class Tenants:
         roots: tuple[Path, ...] = (),
         guard_of: GuardOf = lambda _, __: NoGuard(),
         migrating: bool = False,
+        rekeying: bool = False,
     ) -> None:
         self.home = home
         self._now = now
         self._random_bytes = random_bytes
         self._vfs = vfs
-        self._databases = databases.of(home, vfs)
+        self._databases = databases.of(home, vfs, alone=migrating or rekeying)
         self._roots = roots
         self._guard_of = guard_of
         self._migrating = migrating
+        self._may_rekey = rekeying or not self._databases.shared
         self._ids = Ids(now, random_bytes)
         self._words = UnicodeWords()
         self._stems = SnowballStems()
         self._stores: dict[str, Store] = {}
         self._lock = threading.Lock()
+
+    @property
+    def shared(self) -> bool:
+        """Whether other homes' servers and workers may use the same databases."""
+        return self._databases.shared
 
     def slugs(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
@@ -112,7 +122,8 @@ class Tenants:
         """
         if self._databases.exists(slug):
             raise _exists()
-        home_key, at = self.home.key(), self._now()
+        moves.refuse_making(self.home, slug, self._databases.address)
+        home_key, at = self._key(), self._now()
         instance_id = self._random_bytes(_INSTANCE_BYTES).hex()
 
         def fill(tx: Transaction) -> None:
@@ -158,7 +169,7 @@ class Tenants:
         store = Store(
             tenant=slug,
             engine=engine,
-            keys=TenantKeys(self.home.key(), instance.instance_id),
+            keys=TenantKeys(self._key(), instance.instance_id),
             ids=self._ids,
             now=self._now,
             words=self._words,
@@ -167,9 +178,14 @@ class Tenants:
             roots=self._roots,
             guard=self._guard_of(slug, engine),
         )
-        if store.keys.check() != instance.key_check:
+        if not self._may_rekey:
+            rekeying.refuse_another(store, instance)
+        elif store.keys.check() != instance.key_check:
             rekeying.run(store)
         return store
+
+    def _key(self) -> bytes:
+        return self.home.key(self._databases.slugs)
 
     def _bring_up(self, slug: str, engine: Engine) -> None:
         _, version = engine.versions()

@@ -48,11 +48,14 @@ class Databases(ABC):
     Beside those that are served there are staged ones, complete and in the place of none yet.
 
     Args:
-        place: Where they are, for people: nothing in it is secret.
+        address: Where they are; nothing in it is secret.
     """
 
-    def __init__(self, place: str) -> None:
-        self.place = place
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    shared = False
+    """Whether other homes' servers and workers may use them at the same time."""
 
     @abstractmethod
     def slugs(self) -> list[str]:
@@ -183,9 +186,9 @@ class Files(Databases):
         staged, path = self._staged(tenant), self._home.database(tenant)
         if replace and path.exists():
             self.retire(tenant, lambda _: None)
-        path.hardlink_to(staged)
-        sync_folder(path.parent)
-        staged.unlink()
+        elif path.exists():
+            raise FileExistsError
+        staged.rename(path)
         sync_folder(path.parent)
 
     def retire(self, tenant: str, check: Fill) -> str:
@@ -265,8 +268,14 @@ class Files(Databases):
         return self._home.database(tenant).with_name(STAGED)
 
 
-def of(home: Home, vfs: str | None = None) -> Databases:
+def of(home: Home, vfs: str | None = None, *, alone: bool = False) -> Databases:
     """Return the databases of *home*.
+
+    Args:
+        home: Names them.
+        vfs: Name of an apsw VFS, for fault tests.
+        alone: Whether no other process may use them meanwhile. Files leave that to the locks of
+            the home; a database server is asked when it is first used.
 
     Raises:
         StoreUnusableError: It names a database server and the package for it is not installed.
@@ -279,4 +288,4 @@ def of(home: Home, vfs: str | None = None) -> Databases:
     except ModuleNotFoundError:
         detail = "PostgreSQL needs the extra: pip install 'codeflow-memory[postgres]'"
         raise StoreUnusableError("the database", detail) from None
-    return Schemas(home.server)
+    return Schemas(home.server, alone=alone)

@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -26,6 +26,10 @@ _KEY_BYTES = 32
 _NO_KEY = (
     "there is none, and databases are; restore it from a backup of this home. If it is lost, put"
     " 32 random bytes there: every token ends then"
+)
+_NO_SHARED_KEY = (
+    "there is none, and the database has tenants; copy the file `key` of the home that made them."
+    " If it is lost, put 32 random bytes there and run `codeflow-memory tenant rekey`"
 )
 
 
@@ -59,10 +63,13 @@ class Home:
         except OSError as error:
             raise StoreUnusableError("the home", f"it cannot be made: {error.strerror}") from None
 
-    def key(self) -> bytes:
+    def key(self, tenants: Callable[[], Collection[str]] | None = None) -> bytes:
         """Return the home key: the credential ``codeflow-key``, else the file.
 
         A home without databases gets a new one.
+
+        Args:
+            tenants: Lists those that have a database, wherever that is; else those of the folder.
 
         Raises:
             StoreUnusableError: The key is missing beside databases, cannot be read or does not have
@@ -74,8 +81,8 @@ class Home:
         path = self.path / "key"
         if not path.exists():
             # Looked for again: of two first starts the other may have made key and database since.
-            if self.tenants() and not path.exists():
-                raise StoreUnusableError("key", _NO_KEY)
+            if (tenants or self.tenants)() and not path.exists():
+                raise StoreUnusableError("key", _NO_KEY if self.server is None else _NO_SHARED_KEY)
             temporary = self.path / f".key.{os.urandom(8).hex()}"
             write_private(temporary, os.urandom(_KEY_BYTES))
             try:

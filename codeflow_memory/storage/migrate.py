@@ -68,16 +68,25 @@ def prepare(engine: Engine, *, check: bool) -> None:
         application, version = engine.versions()
     if application != APPLICATION_ID:
         raise StoreUnusableError(name, "it belongs to another application; move it aside")
-    if version > newest_version():
-        raise StoreUnusableError(
-            name, f"its schema {version} is newer than {newest_version()}; update this program"
-        )
+    refuse_newer(name, version)
     if check:
         fault = engine.quick_check()
         if fault is not None:
             raise StoreUnusableError(
                 name, "it is damaged; restore the newest backup, or move it aside to keep it"
             )
+
+
+def refuse_newer(name: str, version: int) -> None:
+    """Refuse schema *version* of the database *name* when a newer program made it.
+
+    Raises:
+        StoreUnusableError: It did.
+    """
+    if version > newest_version():
+        raise StoreUnusableError(
+            name, f"its schema {version} is newer than {newest_version()}; update this program"
+        )
 
 
 def migrate(engine: Engine, then: Callable[[Transaction], object] | None = None) -> list[str]:

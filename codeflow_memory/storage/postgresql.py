@@ -7,25 +7,23 @@ SQLite, and under READ COMMITTED every later statement sees what the writer befo
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import psycopg
 from psycopg import errors, sql
 from psycopg.pq import TransactionStatus
-from psycopg.types.numeric import Int8Dumper
-from psycopg.types.string import StrDumper
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from codeflow_memory.domain import deadline
 from codeflow_memory.domain.errors import (
     BusyError,
     CodeflowError,
+    ContentionError,
     DeadlineExceededError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import catalog, dialect
+from codeflow_memory.storage import catalog, dialect, migrate
+from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
     BUSY_TIMEOUT_MS,
@@ -37,23 +35,12 @@ from codeflow_memory.storage.engine import (
     Transaction,
 )
 
-MAX_CONNECTIONS = 12
-"""Of one process: its threads, its worker, and a few that read while they write."""
-
-CONNECT_SECONDS = 5.0
-IDLE_SECONDS = 60.0
-IN_TRANSACTION_SECONDS = 60
-"""After so long without a statement the server ends a transaction: a process that hangs in one
-must not keep all others from writing."""
-
 _STREAMED_ROWS = 500
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = "SELECT 1 FROM store WHERE singleton = 1 FOR UPDATE"
 _ALONE = "LOCK TABLE store IN ACCESS EXCLUSIVE MODE"
 """At first, and not after the row: whoever waits for that would be waited for as well."""
-
-Connection = psycopg.Connection[Row]
 
 
 class PostgreSQLTransaction(Transaction):
@@ -125,7 +112,7 @@ class PostgreSQLEngine(Engine):
     """One tenant's schema.
 
     Args:
-        pool: Connections of a login that may take the tenant's role.
+        connections: Of a login that may take the tenant's role.
         schema: The schema, and unless *role* is given the role that owns it.
         name: What refusals call it.
         role: The role that owns it.
@@ -134,7 +121,7 @@ class PostgreSQLEngine(Engine):
 
     def __init__(
         self,
-        pool: ConnectionPool[Connection],
+        connections: Connections,
         schema: str,
         name: str,
         *,
@@ -143,7 +130,7 @@ class PostgreSQLEngine(Engine):
     ) -> None:
         super().__init__(name)
         self.schema = schema
-        self._pool = pool
+        self._connections = connections
         self._as_tenant = as_tenant(schema, role or schema)
         self._busy_timeout_ms = busy_timeout_ms
 
@@ -151,12 +138,14 @@ class PostgreSQLEngine(Engine):
     def read(self) -> Iterator[Transaction]:
         """Run the block on one consistent snapshot."""
         with self._transaction(_READ) as connection:
+            self._refuse_newer(connection)
             yield PostgreSQLTransaction(connection, writes=False)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Run the block with the row of ``store`` locked, and commit at its end."""
         with self._transaction(_WRITE, _LOCK) as connection:
+            self._refuse_newer(connection)
             yield PostgreSQLTransaction(connection, writes=True)
         self.written = True
 
@@ -191,10 +180,9 @@ class PostgreSQLEngine(Engine):
         Raises:
             FileExistsError: The schema exists.
         """
-        with translated(self.name), self._pool.connection() as connection:
-            statements = (_WRITE, prepare, self._as_tenant)
+        with translated(self.name), self._connections.transaction(_WRITE) as connection:
             try:
-                connection.execute("; ".join(statements).encode(), prepare=False)
+                connection.execute(f"{prepare}; {self._as_tenant}".encode(), prepare=False)
             except errors.DuplicateSchema:
                 raise FileExistsError from None
             self._script(connection, sql, record)
@@ -210,7 +198,7 @@ class PostgreSQLEngine(Engine):
             tx = PostgreSQLTransaction(connection, writes=False)
             if tx.value("SELECT to_regclass('schema_migrations') IS NULL"):
                 return 0, 0
-            return APPLICATION_ID, int(tx.value("SELECT MAX(version) FROM schema_migrations"))
+            return APPLICATION_ID, migrate.version(tx)
 
     def has_journal(self) -> bool:
         """Tell that nothing is half-written: the server recovers before it answers."""
@@ -226,7 +214,7 @@ class PostgreSQLEngine(Engine):
             return int(PostgreSQLTransaction(connection, writes=False).value(_SIZE))
 
     def close(self) -> None:
-        """Keep the pool: it is every tenant's."""
+        """Keep the connections: they are every tenant's."""
 
     def _script(
         self, connection: Connection, sql: str, record: Callable[[Transaction], object] | None
@@ -235,18 +223,25 @@ class PostgreSQLEngine(Engine):
         if record is not None:
             record(PostgreSQLTransaction(connection, writes=True))
 
+    def _refuse_newer(self, connection: Connection) -> None:
+        """Refuse a schema that a newer program migrated since it was opened, once a connection.
+
+        Raises:
+            StoreUnusableError: It is one.
+        """
+        if self.schema not in connection.current:
+            version = migrate.version(PostgreSQLTransaction(connection, writes=False))
+            migrate.refuse_newer(self.name, version)
+            connection.current.add(self.schema)
+
     @contextmanager
     def _transaction(self, *opening: str) -> Iterator[Connection]:
         """Lend a connection in a transaction as the tenant's role; commit at the block's end."""
-        with translated(self.name), self._pool.connection() as connection:
-            begin, *then = opening
-            statements = (begin, self._as_tenant, *self._timeouts(), *then)
-            # One round trip. Such a list cannot be prepared.
-            connection.execute("; ".join(statements).encode(), prepare=False)
+        begin, *then = opening
+        # One round trip. Such a list cannot be prepared.
+        statements = "; ".join((begin, self._as_tenant, *self._timeouts(), *then))
+        with translated(self.name), self._connections.transaction(statements) as connection:
             yield connection
-            if connection.info.transaction_status is not TransactionStatus.INTRANS:
-                # Its COMMIT would roll back without a word.
-                raise UnreachableError
 
     def _timeouts(self) -> Iterator[str]:
         yield f"SET LOCAL lock_timeout = {self._busy_timeout_ms:d}"
@@ -262,75 +257,12 @@ def as_tenant(schema: str, role: str) -> str:
     return f"SET LOCAL ROLE {owner}; SET LOCAL search_path = {path}, pg_temp"
 
 
-def open_pool(url: str) -> ConnectionPool[Connection]:
-    """Return the connections of one process, opened as they are needed.
-
-    Raises:
-        StoreUnusableError: *url* is no address of a database.
-    """
-    try:
-        psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise StoreUnusableError("the database", "its address is no postgresql:// URL") from None
-    return ConnectionPool(
-        url,
-        min_size=0,
-        max_size=MAX_CONNECTIONS,
-        timeout=CONNECT_SECONDS,
-        reconnect_timeout=CONNECT_SECONDS,
-        max_idle=IDLE_SECONDS,
-        num_workers=1,
-        configure=_configure,
-        check=ConnectionPool.check_connection,
-        open=True,
-        kwargs={
-            "autocommit": True,
-            "application_name": "codeflow-memory",
-            "connect_timeout": int(CONNECT_SECONDS),
-        },
-    )
-
-
-def _configure(connection: Connection) -> None:
-    connection.execute(
-        "SET client_encoding = 'UTF8'; SET jit = off; SET standard_conforming_strings = on;"
-        f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s'".encode(),
-        prepare=False,
-    )
-    connection.adapters.register_dumper(str, StrDumper)
-    connection.adapters.register_dumper(int, Int8Dumper)
-    connection.adapters.register_dumper(bool, _FlagDumper)
-    connection.adapters.register_loader("bool", _FlagLoader)
-    connection.adapters.register_loader("numeric", _NumberLoader)
-
-
-class _FlagDumper(Int8Dumper):
-    """Sends a truth value as the columns have it: 0 or 1."""
-
-    def dump(self, obj: bool) -> bytes:  # noqa: FBT001 - psycopg's own form
-        return b"1" if obj else b"0"
-
-
-class _FlagLoader(psycopg.adapt.Loader):
-    """Reads what a comparison gives as SQLite gives it: 0 or 1."""
-
-    def load(self, data: Any) -> int:  # noqa: ANN401 - a buffer
-        return int(bytes(data) == b"t")
-
-
-class _NumberLoader(psycopg.adapt.Loader):
-    """Reads a sum of integers as one."""
-
-    def load(self, data: Any) -> int:  # noqa: ANN401 - a buffer
-        return int(bytes(data))
-
-
 @contextmanager
 def translated(name: str) -> Iterator[None]:
     """Turn the engine's errors into the product's; *name* is what refusals call the database."""
     try:
         yield
-    except (psycopg.Error, PoolTimeout) as error:
+    except psycopg.Error as error:
         for kinds, of_name in _TRANSLATED:
             if isinstance(error, kinds):
                 raise of_name(name) from error
@@ -338,10 +270,8 @@ def translated(name: str) -> Iterator[None]:
 
 
 _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowError]], ...] = (
-    (
-        (errors.LockNotAvailable, errors.SerializationFailure, errors.DeadlockDetected),
-        lambda _: BusyError(),
-    ),
+    ((errors.LockNotAvailable,), lambda _: BusyError()),
+    ((errors.SerializationFailure, errors.DeadlockDetected), lambda _: ContentionError()),
     ((errors.QueryCanceled,), lambda _: DeadlineExceededError()),
     ((errors.DiskFull,), lambda _: StorageFullError()),
     (
@@ -363,7 +293,11 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
         lambda name: StoreUnusableError(name, "the server is read only; name its primary"),
     ),
     (
-        (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout),
+        (
+            errors.IdleInTransactionSessionTimeout,
+            psycopg.OperationalError,
+            psycopg.InterfaceError,
+        ),
         lambda _: UnreachableError(),
     ),
 )

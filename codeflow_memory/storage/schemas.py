@@ -12,22 +12,23 @@ from datetime import UTC, datetime
 from os import urandom
 
 from psycopg import ProgrammingError, conninfo, sql
-from psycopg.errors import DataError, IntegrityError
-from psycopg_pool import ConnectionPool
+from psycopg.errors import DataError, DuplicateSchema, IntegrityError
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.tenant import LOCAL, is_slug
 from codeflow_memory.storage import migrate
+from codeflow_memory.storage.connections import Connections
 from codeflow_memory.storage.databases import UNFIT, Databases, Earlier, Fill
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import check_slug
 from codeflow_memory.storage.migrate import Migration
-from codeflow_memory.storage.postgresql import Connection, PostgreSQLEngine, open_pool, translated
+from codeflow_memory.storage.postgresql import PostgreSQLEngine, translated
 
 PREFIX = "cfm_"
 RETIRED, STAGED = "cfm-old-", "cfm-new-"
 """What names begin with that no tenant's schema has."""
 
+_READ = "BEGIN READ ONLY"
 _LONGEST = 59
 _KEPT = 42
 _DIGITS = 16
@@ -47,12 +48,16 @@ class Schemas(Databases):
 
     Args:
         url: Names the database and the login; ``postgresql://…``.
+        alone: Whether no other process may use the database meanwhile.
     """
 
-    def __init__(self, url: str) -> None:
-        super().__init__(_place(url))
+    shared = True
+
+    def __init__(self, url: str, *, alone: bool = False) -> None:
+        super().__init__(_address(url))
         self._url = url
-        self._opened: ConnectionPool[Connection] | None = None
+        self._alone = alone
+        self._opened: Connections | None = None
         self._lock = threading.Lock()
 
     def slugs(self) -> list[str]:
@@ -98,10 +103,13 @@ class Schemas(Databases):
         stands = self._has(own)
         if stands and not replace:
             raise FileExistsError
-        with self._engine(own if stands else staged, tenant).alone() as tx:
-            if stands:
-                _move(tx, own, _retired(), tenant, f"{tenant} {_stamp()}")
-            _move(tx, staged, own, tenant, tenant)
+        try:
+            with self._engine(own if stands else staged, tenant).alone() as tx:
+                if stands:
+                    _move(tx, own, _retired(), tenant, f"{tenant} {_stamp()}")
+                _move(tx, staged, own, tenant, tenant)
+        except DuplicateSchema:
+            raise FileExistsError from None
 
     def retire(self, tenant: str, check: Fill) -> str:
         """Move the tables to a schema that no tenant has, in one transaction."""
@@ -132,12 +140,14 @@ class Schemas(Databases):
     def close(self) -> None:
         """Close every connection."""
         with self._lock:
-            pool, self._opened = self._opened, None
-        if pool is not None:
-            pool.close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     def _engine(self, schema: str, tenant: str) -> PostgreSQLEngine:
-        return PostgreSQLEngine(self._pool, schema, f"tenant {tenant}", role=schema_of(tenant))
+        return PostgreSQLEngine(
+            self._connections, schema, f"tenant {tenant}", role=schema_of(tenant)
+        )
 
     def _make(
         self,
@@ -147,26 +157,26 @@ class Schemas(Databases):
         migrations: Sequence[Migration],
         record: Fill,
     ) -> None:
-        with translated(engine.name), self._pool.connection() as connection:
+        with translated(engine.name), self._connections.transaction(_READ) as connection:
             version = connection.info.server_version
         prepare = _preparation(engine.schema, schema_of(tenant), comment, version)
         engine.create(prepare, migrate.script_of(migrations), record)
 
     def _has(self, name: str) -> bool:
-        with translated("the database"), self._pool.connection() as connection:
+        with translated("the database"), self._connections.transaction(_READ) as connection:
             found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (name,))
             return found.fetchone() is not None
 
     def _commented(self, prefix: str) -> list[tuple[str, str]]:
-        with translated("the database"), self._pool.connection() as connection:
+        with translated("the database"), self._connections.transaction(_READ) as connection:
             found = connection.execute(_COMMENTED, (prefix,)).fetchall()
         return [(name, comment or "") for name, comment in found]
 
     @property
-    def _pool(self) -> ConnectionPool[Connection]:
+    def _connections(self) -> Connections:
         with self._lock:
             if self._opened is None:
-                self._opened = open_pool(self._url)
+                self._opened = Connections(self._url, alone=self._alone)
             return self._opened
 
 
@@ -200,7 +210,7 @@ def _moment(stamp: str) -> int | None:
         return None
 
 
-def _place(url: str) -> str:
+def _address(url: str) -> str:
     """Return where a URL leads to, without login, password and options."""
     try:
         said = conninfo.conninfo_to_dict(url)

@@ -7,6 +7,7 @@ from codeflow_memory.domain.errors import StoreUnusableError, UnauthenticatedErr
 from codeflow_memory.domain.memory import Collection, Content, Kind
 from codeflow_memory.services import memories
 from codeflow_memory.services.mutation import Operation
+from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import audit
 
 NOTE = Candidate(Content(Kind.FACT, "Port", "The service listens on 8080"), Collection.PRIVATE)
@@ -28,6 +29,10 @@ def moved(world):
     before = world.store
     world.tenants.close()
     (world.tenants.home.path / "key").write_bytes(b"k" * 32)
+    if world.tenants.shared:
+        rekeyed = Tenants(world.tenants.home, now=world.clock, rekeying=True)
+        rekeyed.get("local")
+        rekeyed.close()
     return issued, project, made, before
 
 
@@ -89,8 +94,11 @@ def test_a_home_that_lost_its_key_makes_no_new_one(world):
     kept = key.read_bytes()
     key.unlink()
 
-    with pytest.raises(StoreUnusableError, match="restore it from a backup"):
+    told = "copy the file `key`" if world.tenants.shared else "restore it from a backup"
+    with pytest.raises(StoreUnusableError, match=told):
         world.tenants.get("local")
+    with pytest.raises(StoreUnusableError, match=told):
+        world.tenants.create("birch")
     assert not key.exists()
 
     key.write_bytes(kept)

@@ -1,0 +1,209 @@
+"""Connections: those of one process to one PostgreSQL database, kept for the next transaction.
+
+Who needs one opens it itself. So a server that is away is told at once instead of after a wait, and
+one that is back is used by the next request, however long it was away. A kept connection that died
+meanwhile is noticed by the statement that opens the transaction: nothing has begun then, and the
+next one is taken.
+
+Each connection holds an advisory lock of the database, shared; who migrates holds it alone, on the
+only connection that it has. Locks go with their connections: after a restart of the server, or of
+its machine, nothing is left behind, and nobody comes back without taking the lock again.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+from psycopg.types.string import StrDumper
+
+from codeflow_memory.domain.errors import BusyError, StoreUnusableError, UnreachableError
+from codeflow_memory.storage.engine import APPLICATION_ID, Row
+
+MAX_CONNECTIONS = 12
+"""Of one process: its threads, its worker, and a few that read while they write."""
+
+CONNECT_SECONDS = 5.0
+"""How long a connection may take to come about, and a thread waits for one of the others'."""
+
+IDLE_SECONDS = 60.0
+IN_TRANSACTION_SECONDS = 60
+"""After so long without a statement the server ends a transaction: a process that hangs in one
+must not keep all others from writing."""
+
+SILENT_SECONDS = 10
+"""After so long without a sign of life a connection over a network counts as lost."""
+
+_IN_USE_SECONDS = 2
+"""How long who wants the database alone waits for connections that are just being closed."""
+
+
+class Connection(psycopg.Connection[Row]):
+    """A connection that remembers what was found out on it.
+
+    ``current`` are the schemas that are no newer than this program; while it is open nobody can
+    make them so.
+    """
+
+    current: set[str]
+
+
+class Connections:
+    """The connections of one process; shared by its threads.
+
+    Args:
+        url: Names the database and the login.
+        alone: Whether nobody else may use the database meanwhile.
+
+    Raises:
+        StoreUnusableError: *url* is no address of a database.
+    """
+
+    def __init__(self, url: str, *, alone: bool = False) -> None:
+        try:
+            psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.ProgrammingError:
+            raise StoreUnusableError(
+                "the database", "its address is no postgresql:// URL"
+            ) from None
+        self._url = url
+        self._alone = alone
+        self._room = threading.BoundedSemaphore(1 if alone else MAX_CONNECTIONS)
+        self._kept: deque[tuple[float, Connection]] = deque()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextmanager
+    def transaction(self, opening: str) -> Iterator[Connection]:
+        """Lend a connection in a transaction; commit it at the block's end.
+
+        Args:
+            opening: Statements without parameters, the first of them a ``BEGIN``: one round trip.
+
+        Raises:
+            BusyError: All connections were in use for too long.
+            StoreUnusableError: A migration holds the database, or others use what is wanted alone.
+            UnreachableError: The transaction ended by itself.
+            psycopg.Error: What the server says.
+        """
+        if not self._room.acquire(timeout=CONNECT_SECONDS):
+            raise BusyError
+        try:
+            connection = self._begin(opening.encode())
+            try:
+                yield connection
+                if connection.info.transaction_status is not TransactionStatus.INTRANS:
+                    # Its COMMIT would roll back without a word.
+                    raise UnreachableError
+                connection.commit()
+            finally:
+                self._take_back(connection)
+        finally:
+            self._room.release()
+
+    def close(self) -> None:
+        """Close the kept connections, and each that is lent when it comes back."""
+        with self._lock:
+            self._closed = True
+            kept = [connection for _, connection in self._kept]
+            self._kept.clear()
+        for connection in kept:
+            connection.close()
+
+    def _begin(self, opening: bytes) -> Connection:
+        while True:
+            with self._lock:
+                kept = self._kept.pop()[1] if self._kept else None
+            connection = kept or self._opened()
+            try:
+                connection.execute(opening, prepare=False)
+            except BaseException as error:
+                self._take_back(connection)
+                if kept is not None and kept.closed and isinstance(error, psycopg.Error):
+                    continue
+                raise
+            return connection
+
+    def _take_back(self, connection: Connection) -> None:
+        if connection.info.transaction_status is not TransactionStatus.IDLE:
+            with suppress(psycopg.Error):
+                connection.rollback()
+        now, idle = time.monotonic(), connection.info.transaction_status is TransactionStatus.IDLE
+        gone = []
+        with self._lock:
+            if idle and not self._closed:
+                self._kept.append((now, connection))
+            else:
+                gone.append(connection)
+            while self._kept and now - self._kept[0][0] > IDLE_SECONDS:
+                gone.append(self._kept.popleft()[1])
+        for one in gone:
+            one.close()
+
+    def _opened(self) -> Connection:
+        connection = Connection.connect(
+            self._url,
+            autocommit=True,
+            application_name="codeflow-memory",
+            connect_timeout=int(CONNECT_SECONDS),
+            keepalives_idle=SILENT_SECONDS // 2,
+            keepalives_interval=1,
+            keepalives_count=SILENT_SECONDS // 2,
+            tcp_user_timeout=SILENT_SECONDS * 1_000,
+        )
+        try:
+            self._configure(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _configure(self, connection: Connection) -> None:
+        connection.current = set()
+        how, seconds = ("", _IN_USE_SECONDS) if self._alone else ("_shared", CONNECT_SECONDS)
+        try:
+            connection.execute(
+                "SET client_encoding = 'UTF8'; SET jit = off; SET standard_conforming_strings = on;"
+                f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s';"
+                f" SET lock_timeout = '{seconds}s';"
+                f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
+                prepare=False,
+            )
+        except errors.LockNotAvailable:
+            detail = "it is in use; stop its other servers first" if self._alone else _HELD
+            raise StoreUnusableError("the database", detail) from None
+        connection.adapters.register_dumper(str, StrDumper)
+        connection.adapters.register_dumper(int, Int8Dumper)
+        connection.adapters.register_dumper(bool, _FlagDumper)
+        connection.adapters.register_loader("bool", _FlagLoader)
+        connection.adapters.register_loader("numeric", _NumberLoader)
+
+
+_HELD = "a migration holds it; try again when that is done"
+
+
+class _FlagDumper(Int8Dumper):
+    """Sends a truth value as the columns have it: 0 or 1."""
+
+    def dump(self, obj: bool) -> bytes:  # noqa: FBT001 - psycopg's own form
+        return b"1" if obj else b"0"
+
+
+class _FlagLoader(psycopg.adapt.Loader):
+    """Reads what a comparison gives as SQLite gives it: 0 or 1."""
+
+    def load(self, data: Any) -> int:  # noqa: ANN401 - a buffer
+        return int(bytes(data) == b"t")
+
+
+class _NumberLoader(psycopg.adapt.Loader):
+    """Reads a sum of integers as one."""
+
+    def load(self, data: Any) -> int:  # noqa: ANN401 - a buffer
+        return int(bytes(data))
