@@ -38,7 +38,7 @@ _INHERITING_GRANTS = 160_000
 _COMMENTED = """
 SELECT nspname, obj_description(oid, 'pg_namespace')
   FROM pg_namespace
- WHERE starts_with(nspname, %s)
+ WHERE starts_with(nspname, %s) AND pg_has_role(nspowner, 'MEMBER')
  ORDER BY nspname COLLATE "C"
 """
 
@@ -220,18 +220,51 @@ def _address(url: str) -> str:
     return f"postgresql://{host}{f':{port}' if port else ''}/{said.get('dbname') or ''}"
 
 
+_MAKE_ROLE = """
+DO $do$
+BEGIN
+    CREATE ROLE {role} NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    IF EXISTS (
+        SELECT 1
+          FROM pg_roles AS r
+         WHERE r.rolname = {name}
+           AND (   r.rolcanlogin OR r.rolsuper OR r.rolbypassrls
+                OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication
+                OR EXISTS (SELECT 1 FROM pg_auth_members AS m WHERE m.member = r.oid)
+                OR EXISTS (SELECT 1
+                             FROM pg_auth_members AS m
+                             JOIN pg_roles AS other ON other.oid = m.member
+                            WHERE m.roleid = r.oid AND other.rolname <> current_user))
+    ) THEN
+        RAISE insufficient_privilege USING MESSAGE = 'the role is not ours alone';
+    END IF;
+END $do$;
+DO $do$
+BEGIN
+    GRANT {role} TO CURRENT_USER{how};
+EXCEPTION WHEN unique_violation THEN
+    -- Another maker of this login did so at the same moment.
+    NULL;
+END $do$;
+"""
+"""A role is the whole server's: one may be left of a tenant that went, or be one of another
+database. It is taken only when nobody else can act as it, and it can do nothing of its own."""
+
+_MAKE_SCHEMA = """
+CREATE SCHEMA {schema} AUTHORIZATION {role};
+SET LOCAL ROLE {role};
+COMMENT ON SCHEMA {schema} IS {comment}
+"""
+
+
 def _preparation(schema: str, role: str, comment: str, server_version: int) -> str:
     """Return the statements that make role and schema, as the login."""
     how = " WITH INHERIT FALSE, SET TRUE" if server_version >= _INHERITING_GRANTS else ""
-    made = sql.SQL(
-        "DO $do$ BEGIN CREATE ROLE {role} NOLOGIN;"
-        " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $do$;"
-        " GRANT {role} TO CURRENT_USER{how};"
-        " CREATE SCHEMA {schema} AUTHORIZATION {role};"
-        " SET LOCAL ROLE {role}; COMMENT ON SCHEMA {schema} IS {comment}"
-    )
+    made = sql.SQL(_MAKE_ROLE + _MAKE_SCHEMA)
     return made.format(
         role=sql.Identifier(role),
+        name=sql.Literal(role),
         schema=sql.Identifier(schema),
         comment=sql.Literal(comment),
         how=sql.SQL(how),
