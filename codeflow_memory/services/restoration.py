@@ -5,15 +5,17 @@ which the tokens of runs that were under way at the backup count no more.
 """
 
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 
 from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.domain.times import DAY
 from codeflow_memory.services import checkpoints
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import checkpoints as checkpoint_rows
-from codeflow_memory.storage import fingerprint, migrate, restoration
+from codeflow_memory.storage import databases, fingerprint, migrate, restoration
 from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.restoration import Restored
@@ -21,7 +23,6 @@ from codeflow_memory.storage.restoration import Restored
 KEPT = 7 * DAY
 """How long what a restore replaced is kept; it may hold what was deleted."""
 
-_STAMP = "%Y%m%dT%H%M%SZ"
 _STAMP_LENGTH = 16
 
 
@@ -59,11 +60,16 @@ def settle(home: Home, open_tenants: Callable[[], Tenants]) -> bool:
 
 
 def discard_old(store: Store) -> None:
-    """Remove what restores replaced more than `KEPT` ago."""
+    """Remove what restores replaced, and what moved elsewhere, more than `KEPT` ago."""
     for folder in restoration.undo_folders(store.home):
         since = _moment(folder.name.removeprefix(restoration.UNDO))
         if since is not None and store.now() - since > KEPT:
             restoration.remove_undo(store.home, folder)
+    if store.tenant == LOCAL:
+        with closing(databases.of(store.home)) as found:
+            for kept in found.earlier():
+                if kept.retired and store.now() - kept.at > KEPT:
+                    found.discard(kept.name)
 
 
 def _verify(home: Home, restored: Restored) -> None:
@@ -95,7 +101,7 @@ def _begin(store: Store, restore_epoch: int) -> None:
 def _moment(stamp: str) -> int | None:
     """Return the time of a folder's stamp; ``None`` for one that no restore gave."""
     try:
-        at = datetime.strptime(stamp[:_STAMP_LENGTH], _STAMP).replace(tzinfo=UTC)
+        at = datetime.strptime(stamp[:_STAMP_LENGTH], restoration.STAMP).replace(tzinfo=UTC)
     except ValueError:
         return None
     return int(at.timestamp()) * 1_000_000

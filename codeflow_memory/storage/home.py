@@ -128,6 +128,11 @@ class Home:
             return self.path / DATABASE
         return self.path / "tenants" / tenant / DATABASE
 
+    def folders(self) -> list[tuple[str, Path]]:
+        """List the folders of tenants, with or without a database, but for that of ``local``."""
+        found = sorted(self.path.glob("tenants/*"))
+        return [(path.name, path) for path in found if is_slug(path.name) and path.is_dir()]
+
     def make_tenant_folder(self, tenant: str) -> None:
         """Make the folder of *tenant*'s database, mode 0700."""
         folder = self.database(tenant).parent

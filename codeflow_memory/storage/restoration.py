@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 MARKER = "restore.json"
 UNDO = "undo-"
+STAMP = "%Y%m%dT%H%M%SZ"
+"""The moment in the name of what was put aside."""
+
 _STAGING = ".restore-"
 
 _FORMAT = 1
@@ -105,17 +109,8 @@ def finish(home: Home, marker: Marker) -> None:
         StoreUnusableError: Something stands in a place that was left empty.
     """
     if marker.swapping:
-        undo, staging = home.path / marker.undo, home.path / marker.staging
-        _make_folders(undo, marker.moves)
-        for name in marker.moves:
-            # Where the undo folder has it, what stands in the home may be the new one.
-            if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
-                _link(home.path / name, undo / name)
-        _sync_folders(undo, marker.moves)
-        for name in marker.moves:
-            if _same(home.path / name, undo / name):
-                (home.path / name).unlink()
-        _sync_folders(home.path, marker.moves)
+        staging = home.path / marker.staging
+        _keep(home, marker.undo, marker.moves)
         _make_folders(home.path, marker.places)
         for name in marker.places:
             _link(staging / name, home.path / name)
@@ -139,6 +134,19 @@ def undo_folders(home: Home) -> list[Path]:
     """List the folders of what restores replaced, the oldest first."""
     found = (path for path in home.path.glob(f"{UNDO}*") if path.is_dir())
     return sorted(path for path in found if not path.is_symlink())
+
+
+def put_aside(home: Home, files: Iterable[Path]) -> str:
+    """Move files of the home to a new undo folder, and return its name; the home is held alone.
+
+    Every file gets its second name, durably, before it loses its first.
+    """
+    stamp = datetime.now(UTC).strftime(STAMP)
+    names = (f"{UNDO}{stamp}{more}" for more in ("", *(f"-{n}" for n in range(2, 1_000))))
+    undo = next(name for name in names if not os.path.lexists(home.path / name))
+    moves = [path.relative_to(home.path).as_posix() for path in files]
+    _keep(home, undo, moves)
+    return undo
 
 
 def remove_undo(home: Home, folder: Path) -> None:
@@ -190,6 +198,20 @@ def _write(home: Home, document: dict[str, Any]) -> None:
     write_private(temporary, canonical_json(document).encode() + b"\n")
     temporary.replace(home.path / MARKER)
     sync_folder(home.path)
+
+
+def _keep(home: Home, folder: str, moves: Iterable[str]) -> None:
+    undo, moves = home.path / folder, tuple(moves)
+    _make_folders(undo, moves)
+    for name in moves:
+        # Where the undo folder has it, what stands in the home may be the new one.
+        if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
+            _link(home.path / name, undo / name)
+    _sync_folders(undo, moves)
+    for name in moves:
+        if _same(home.path / name, undo / name):
+            (home.path / name).unlink()
+    _sync_folders(home.path, moves)
 
 
 def _make_folders(top: Path, names: Iterable[str]) -> None:

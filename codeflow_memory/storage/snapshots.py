@@ -12,6 +12,12 @@ FIX: Mapping[bool, str] = {
 }
 """How a folder goes, and how a file does."""
 
+FIX_BESIDE: Mapping[bool, str] = {
+    True: "the server removes it after seven days",
+    False: "`codeflow-memory tenant move` again ends the move that it waits for",
+}
+"""How a database goes that was put aside, and how one that is staged."""
+
 
 def of(home: Home) -> list[Path]:
     """List the folders that restores moved an earlier state to, then copies of before migrations.
