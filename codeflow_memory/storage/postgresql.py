@@ -7,6 +7,7 @@ SQLite, and under READ COMMITTED every later statement sees what the writer befo
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 import psycopg
 from psycopg import errors, sql
@@ -18,6 +19,7 @@ from codeflow_memory.domain.errors import (
     CodeflowError,
     ContentionError,
     DeadlineExceededError,
+    InternalError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
@@ -35,7 +37,9 @@ from codeflow_memory.storage.engine import (
     Transaction,
 )
 
-_STREAMED_ROWS = 500
+_BATCH_ROWS = 500
+"""How many rows are read or written in one round trip."""
+
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = "SELECT 1 FROM store WHERE singleton = 1 FOR UPDATE"
@@ -44,15 +48,16 @@ _ALONE = "LOCK TABLE store IN ACCESS EXCLUSIVE MODE"
 
 
 class PostgreSQLTransaction(Transaction):
-    """Statements on one connection."""
+    """Statements on one connection, until the transaction is over."""
 
-    __slots__ = ("_connection", "_deadline", "_streams")
+    __slots__ = ("_connection", "_deadline", "_is_over", "_streams")
 
     def __init__(self, connection: Connection, *, writes: bool) -> None:
         super().__init__(writes=writes)
         self._connection = connection
         self._deadline = deadline.current.get()
-        self._streams = 0
+        self._is_over = False
+        self._streams: list[psycopg.ServerCursor[Row]] = []
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> list[Row]:
         """Return all rows, in the statement's order."""
@@ -65,23 +70,26 @@ class PostgreSQLTransaction(Transaction):
     def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         """Yield the rows as they are read; other statements may run in between."""
         self._check()
-        self._streams += 1
-        with self._connection.cursor(f"stream_{self._streams}") as cursor:
-            cursor.itersize = _STREAMED_ROWS
+        with self._connection.cursor(f"stream_{len(self._streams)}") as cursor:
+            self._streams.append(cursor)
             cursor.execute(dialect.statement(sql), parameters or {})
-            yield from cursor
+            while rows := cursor.fetchmany(_BATCH_ROWS):
+                yield from rows
+                self._check()
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> int:
         """Run one writing statement and return how many rows it changed."""
         return max(0, self._run(sql, parameters).rowcount)
 
     def executemany(self, sql: str, parameters: Iterable[Parameters | Sequence[object]]) -> None:
-        """Run one writing statement for each of *parameters*, without waiting in between."""
-        self._check()
-        given = list(parameters)
-        by_place = bool(given) and not isinstance(given[0], Mapping)
+        """Run one writing statement for each of *parameters*, a batch in one round trip."""
+        given = iter(parameters)
         with self._connection.cursor() as cursor:
-            cursor.executemany(dialect.statement(sql, by_place=by_place), given)
+            # Listed: what comes from another statement must have come before the batch is sent.
+            while batch := list(islice(given, _BATCH_ROWS)):
+                self._check()
+                by_place = not isinstance(batch[0], Mapping)
+                cursor.executemany(dialect.statement(sql, by_place=by_place), batch)
 
     def tables(self) -> list[Table]:
         """List the tables of the tenant's schema, in byte order of their names."""
@@ -92,11 +100,19 @@ class PostgreSQLTransaction(Transaction):
         alive = {TransactionStatus.INTRANS, TransactionStatus.INERROR}
         return self._connection.info.transaction_status in alive
 
+    def end(self) -> None:
+        """Run nothing more: the connection is about to be another transaction's."""
+        self._is_over = True
+        for cursor in self._streams:
+            cursor.close()
+
     def _run(self, sql: str, parameters: Parameters | None) -> psycopg.Cursor[Row]:
         self._check()
         return self._connection.execute(dialect.statement(sql), parameters or {})
 
     def _check(self) -> None:
+        if self._is_over:
+            raise InternalError
         if self._deadline is not None and self._deadline.passed():
             raise DeadlineExceededError
 
@@ -106,6 +122,16 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
   FROM pg_class AS c
  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
 """
+
+
+@contextmanager
+def _ended(connection: Connection, *, writes: bool) -> Iterator[PostgreSQLTransaction]:
+    """Run statements on *connection* in the block, and none after it."""
+    tx = PostgreSQLTransaction(connection, writes=writes)
+    try:
+        yield tx
+    finally:
+        tx.end()
 
 
 class PostgreSQLEngine(Engine):
@@ -139,14 +165,16 @@ class PostgreSQLEngine(Engine):
         """Run the block on one consistent snapshot."""
         with self._transaction(_READ) as connection:
             self._refuse_newer(connection)
-            yield PostgreSQLTransaction(connection, writes=False)
+            with _ended(connection, writes=False) as tx:
+                yield tx
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Run the block with the row of ``store`` locked, and commit at its end."""
         with self._transaction(_WRITE, _LOCK) as connection:
             self._refuse_newer(connection)
-            yield PostgreSQLTransaction(connection, writes=True)
+            with _ended(connection, writes=True) as tx:
+                yield tx
         self.written = True
 
     @contextmanager
@@ -180,10 +208,12 @@ class PostgreSQLEngine(Engine):
         Raises:
             FileExistsError: The schema exists.
         """
-        with translated(self.name), self._connections.transaction(_WRITE) as connection:
+        opening = "; ".join((_WRITE, *self._timeouts()))
+        with translated(self.name), self._connections.transaction(opening) as connection:
             try:
                 connection.execute(f"{prepare}; {self._as_tenant}".encode(), prepare=False)
-            except errors.DuplicateSchema:
+            except (errors.DuplicateSchema, errors.UniqueViolation):
+                # The second is said to the later of two makers at the same moment.
                 raise FileExistsError from None
             self._script(connection, sql, record)
         self.written = True
@@ -221,7 +251,8 @@ class PostgreSQLEngine(Engine):
     ) -> None:
         connection.execute(dialect.definition(sql), prepare=False)
         if record is not None:
-            record(PostgreSQLTransaction(connection, writes=True))
+            with _ended(connection, writes=True) as tx:
+                record(tx)
 
     def _refuse_newer(self, connection: Connection) -> None:
         """Refuse a schema that a newer program migrated since it was opened, once a connection.
@@ -269,6 +300,9 @@ def translated(name: str) -> Iterator[None]:
         raise
 
 
+_NOT_OURS = "its schema or role is missing, or not ours"
+_READ_ONLY = "the server is read only; name its primary"
+
 _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowError]], ...] = (
     ((errors.LockNotAvailable,), lambda _: BusyError()),
     ((errors.SerializationFailure, errors.DeadlockDetected), lambda _: ContentionError()),
@@ -279,6 +313,10 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
         lambda name: StoreUnusableError(name, "it is damaged; restore the newest backup"),
     ),
     (
+        (errors.SystemError, errors.IoError, errors.UndefinedFile, errors.DuplicateFile),
+        lambda name: StoreUnusableError(name, "the server cannot read or write its files"),
+    ),
+    (
         (
             errors.UndefinedTable,
             errors.UndefinedObject,
@@ -286,11 +324,13 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
             errors.InsufficientPrivilege,
             errors.InvalidParameterValue,
         ),
-        lambda name: StoreUnusableError(name, "its schema or role is missing, or not ours"),
+        lambda name: StoreUnusableError(name, _NOT_OURS),
     ),
+    ((errors.ReadOnlySqlTransaction,), lambda name: StoreUnusableError(name, _READ_ONLY)),
     (
-        (errors.ReadOnlySqlTransaction,),
-        lambda name: StoreUnusableError(name, "the server is read only; name its primary"),
+        # They would be refused again: not a matter of time, as the others of their class are.
+        (errors.ProgramLimitExceeded, errors.StatementTooComplex, errors.TooManyColumns),
+        lambda _: InternalError(),
     ),
     (
         (

@@ -25,6 +25,7 @@ GLOBAL_TABLES = {
     "receipts",
     "audit",
     "jobs",
+    "rates",
     "erasures",
     "schema_migrations",
     "json_each",
