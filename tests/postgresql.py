@@ -92,12 +92,22 @@ class Cluster:
 
     def make(self) -> str:
         """Make a database for the product's login; return its name."""
-        name = f"t{next(self._numbers)}"
+        name = self._new_name()
         self.sql(f"CREATE DATABASE {name} OWNER {USER}")
+        return name
+
+    def copy(self, database: str) -> str:
+        """Copy a database to which nobody is connected; return the copy's name."""
+        name = self._new_name()
+        self.sql(f"CREATE DATABASE {name} OWNER {USER} TEMPLATE {database}")
         return name
 
     def drop(self, database: str) -> None:
         self.sql(f"DROP DATABASE {database} WITH (FORCE)")
+
+    def _new_name(self) -> str:
+        # A process of a test may make some, too.
+        return f"t{os.getpid()}_{next(self._numbers)}"
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(  # noqa: S603 - our own words
