@@ -91,15 +91,29 @@ class Cluster:
 
     def make(self) -> str:
         """Make a database for the product's login, as the runbook has it; return its name."""
-        name = f"t{next(self._numbers)}"
+        name = self._new_name()
         self.sql(f"CREATE DATABASE {name}")
-        self.sql(f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
-        self.sql(f"GRANT CONNECT, CREATE ON DATABASE {name} TO {USER}")
+        self._open_to_the_login_alone(name)
         self.sql("REVOKE ALL ON SCHEMA public FROM PUBLIC", name)
+        return name
+
+    def copy(self, database: str) -> str:
+        """Copy a database to which nobody is connected; return the copy's name."""
+        name = self._new_name()
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {database}")
+        self._open_to_the_login_alone(name)
         return name
 
     def drop(self, database: str) -> None:
         self.sql(f"DROP DATABASE {database} WITH (FORCE)")
+
+    def _open_to_the_login_alone(self, name: str) -> None:
+        self.sql(f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+        self.sql(f"GRANT CONNECT, CREATE ON DATABASE {name} TO {USER}")
+
+    def _new_name(self) -> str:
+        # A process of a test may make some, too.
+        return f"t{os.getpid()}_{next(self._numbers)}"
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(  # noqa: S603 - our own words

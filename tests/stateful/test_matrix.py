@@ -15,6 +15,7 @@ from codeflow_memory.domain.memory import Memory
 from codeflow_memory.services import deletion, review, runs
 from codeflow_memory.services import memories as memory_services
 from codeflow_memory.services.runs import NewRun
+from codeflow_memory.storage.fingerprint import of_tables
 
 from .matrix import rules, table
 from .matrix.acting import BATCHED, NEW, sign_in
@@ -160,6 +161,21 @@ def test_a_run_may_never_do_more_than_who_started_it(script, stage):
     stage.put_back()
 
     assert started > 20
+
+
+def test_a_stage_that_was_played_on_is_put_back_as_it_was_built(script, stage):
+    def rows(tenant):
+        with stage.get(tenant).engine.read() as tx:
+            return of_tables(tx)
+
+    built = {tenant: rows(tenant) for tenant in ("local", "birch")}
+    changing = ("create", "update", "delete", "supersede", "publish", "feedback", "select")
+    for operation in changing:
+        for cell in sampled(of_operation(script, operation), sparse=4):
+            stage.play(cell)
+
+    assert stage.written() == set()
+    assert {tenant: rows(tenant) for tenant in built} == built
 
 
 # Controls: a product with one check less must not pass.

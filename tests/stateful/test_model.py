@@ -68,7 +68,9 @@ from .model.acting import NAMES, NEW, STEP, Acting, body, candidate, prepare, ti
 from .model.believed import Believed, Caller, Wish
 
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
-EXAMPLES = 700 if LONG else 35
+EXAMPLES = {"sqlite": 700 if LONG else 35, "postgresql": 200 if LONG else 8}
+"""Fewer where each of some two hundred statements a step is a message to another process."""
+
 STEPS = 60
 
 people = st.sampled_from(("owner", "max", "rev", "con", "red", "rea", "bot", "eve", "run"))
@@ -84,9 +86,9 @@ MAX_PROJECTS = 4
 class Machine(RuleBasedStateMachine):
     """One home under random operations."""
 
-    def __init__(self, cast, folder) -> None:
+    def __init__(self, cast, ground, name) -> None:
         super().__init__()
-        self.real = Acting(cast, folder)
+        self.real = Acting(cast, ground, name)
         self.model = Believed()
         self.model.projects[cast.project] = cast.repository
         self.team = cast.team
@@ -606,11 +608,11 @@ def expected(entry: believed.Entry, visible: Collection[str]) -> tuple:
 
 
 def run_machine(place, examples: int) -> None:
-    cast = prepare(place / "prepared")
+    cast = prepare(place.home("prepared"))
     numbers = count()
 
     run_state_machine_as_test(
-        lambda: Machine(cast, place / str(next(numbers))),
+        lambda: Machine(cast, place, str(next(numbers))),
         settings=settings(
             max_examples=examples,
             stateful_step_count=STEPS,
@@ -625,8 +627,8 @@ def run_machine(place, examples: int) -> None:
     )
 
 
-def test_the_store_is_what_the_model_says_after_every_step(place):
-    run_machine(place, EXAMPLES)
+def test_the_store_is_what_the_model_says_after_every_step(place, engine_name):
+    run_machine(place, EXAMPLES[engine_name])
 
 
 @pytest.mark.skipif(LONG, reason="the long run would shrink what it is meant to find")
@@ -645,7 +647,7 @@ def test_a_defect_is_noticed(module, name, defect, place, monkeypatch):
     monkeypatch.setattr(module, name, defect)
 
     with pytest.raises(AssertionError):
-        run_machine(place, EXAMPLES)
+        run_machine(place, EXAMPLES["sqlite"])
 
 
 def test_the_machine_has_many_rules():
