@@ -11,7 +11,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
@@ -22,6 +24,9 @@ from codeflow_memory.domain.retention import MAX_DAYS, OUT_OF_SERVICE, Policy
 FILE = "config.toml"
 VARIABLE = "CODEFLOW_CONFIG"
 """Names another file, which must be there."""
+
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a database begins that is no file."""
 
 
 class Table(BaseModel):
@@ -41,6 +46,23 @@ class Repositories(Table):
             if not root.is_absolute():
                 raise ValueError("each root is an absolute path")
         return self
+
+
+class Database(Table):
+    """Where the tenants are: files of the home, or the PostgreSQL database of this `url`.
+
+    `--database`, the credential `codeflow-database` and `CODEFLOW_DATABASE` win over it, in this
+    order. A password in it is shown nowhere; without one the file that `PGPASSFILE` names is asked.
+    """
+
+    url: SecretStr | None = None
+
+    @field_validator("url")
+    @classmethod
+    def _of_postgresql(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None and not url.get_secret_value().startswith(SERVERS):
+            raise ValueError("a database is postgresql://user@host/name")
+        return url
 
 
 class Limits(Table):
@@ -127,6 +149,7 @@ class Settings(Table):
     """Everything that an operator sets."""
 
     repositories: Repositories = Repositories()
+    database: Database = Database()
     limits: Limits = Limits()
     clock: Clock = Clock()
     server: Server = Server()

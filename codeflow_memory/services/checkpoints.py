@@ -69,6 +69,8 @@ def write(store: Store) -> bool:
     """
     if store.home.is_ballast_spent():
         return False
+    # Where the database is no file of the home, this is the tenant's first.
+    store.home.make_tenant_folder(store.tenant)
     path = checkpoints.file_of(store.home.database(store.tenant))
     with checkpoints.appending(path) as file:
         last = file.last()

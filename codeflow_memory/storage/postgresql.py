@@ -5,6 +5,7 @@ forgets them by itself. A write first locks the one row of ``store``: one writer
 SQLite, and under READ COMMITTED every later statement sees what the writer before it committed.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +26,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import dialect
+from codeflow_memory.storage import dialect, servers
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
     BUSY_TIMEOUT_MS,
@@ -212,6 +213,8 @@ class PostgreSQLEngine(Engine):
                 connection.execute("; ".join(statements).encode(), prepare=False)
             except errors.DuplicateSchema:
                 raise FileExistsError from None
+            except errors.InsufficientPrivilege:
+                raise StoreUnusableError(self.name, servers.NO_RIGHTS) from None
             self._script(connection, sql, record)
         self.written = True
 
@@ -281,12 +284,11 @@ def open_pool(url: str) -> ConnectionPool[Connection]:
     """Return the connections of one process, opened as they are needed.
 
     Raises:
-        StoreUnusableError: *url* is no address of a database.
+        InvalidRequestError: *url* is no address of a database.
     """
-    try:
-        psycopg.conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        raise StoreUnusableError("the database", "its address is no postgresql:// URL") from None
+    servers.checked(url)
+    # Its warnings quote the server's words, host and login, into logs that hold none of a client's.
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
     return ConnectionPool(
         url,
         min_size=0,
@@ -300,7 +302,7 @@ def open_pool(url: str) -> ConnectionPool[Connection]:
         open=True,
         kwargs={
             "autocommit": True,
-            "application_name": "codeflow-memory",
+            "application_name": servers.NAME,
             "connect_timeout": int(CONNECT_SECONDS),
         },
     )

@@ -2,17 +2,23 @@
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from psycopg import sql
 from psycopg_pool import ConnectionPool
 
 from codeflow_memory.domain.tenant import LOCAL, is_slug
-from codeflow_memory.storage import migrate
-from codeflow_memory.storage.databases import Databases
-from codeflow_memory.storage.engine import Engine, Transaction
+from codeflow_memory.storage import migrate, servers
+from codeflow_memory.storage.databases import Databases, Finding
+from codeflow_memory.storage.engine import Engine, Row, Transaction
 from codeflow_memory.storage.home import check_slug
-from codeflow_memory.storage.postgresql import Connection, PostgreSQLEngine, open_pool, translated
+from codeflow_memory.storage.postgresql import (
+    MAX_CONNECTIONS,
+    Connection,
+    PostgreSQLEngine,
+    open_pool,
+    translated,
+)
 
 PREFIX = "cfm_"
 
@@ -23,7 +29,7 @@ _INHERITING_GRANTS = 160_000
 """From this server version on a grant says whether what was granted is inherited."""
 
 _SLUGS = """
-SELECT nspname, obj_description(oid, 'pg_namespace')
+SELECT nspname, obj_description(oid, 'pg_namespace'), pg_get_userbyid(nspowner)
   FROM pg_namespace
  WHERE starts_with(nspname, 'cfm_')
 """
@@ -41,11 +47,24 @@ class Schemas(Databases):
         self._opened: ConnectionPool[Connection] | None = None
         self._lock = threading.Lock()
 
+    def reach(self) -> None:
+        """Connect once, and see that the server and the database are fit."""
+        with translated("the database"):
+            servers.reach(self._url, schema_of(LOCAL))
+
+    def findings(self) -> list[Finding]:
+        """Look at the server, the login's rights, and schemas that no tenant owns."""
+        with translated("the database"):
+            found = list(servers.findings(self._url, MAX_CONNECTIONS))
+        return [*found, *self._strays()]
+
+    def place(self, tenant: str) -> str:
+        """Name *tenant*'s schema."""
+        return f"schema {schema_of(check_slug(tenant))}"
+
     def slugs(self) -> list[str]:
         """List the tenants that have a schema, ``local`` first; its comment says whose it is."""
-        with translated("the database"), self._pool.connection() as connection:
-            found = connection.execute(_SLUGS).fetchall()
-        slugs = [s for name, s in found if s and is_slug(s) and schema_of(s) == name]
+        slugs = [slug for name, slug, _ in self._marked() if _is_of(name, slug)]
         return sorted(slugs, key=lambda slug: (slug != LOCAL, slug))
 
     def exists(self, tenant: str) -> bool:
@@ -78,12 +97,31 @@ class Schemas(Databases):
         if pool is not None:
             pool.close()
 
+    def _marked(self) -> list[Row]:
+        with translated("the database"), self._pool.connection() as connection:
+            return connection.execute(_SLUGS).fetchall()
+
+    def _strays(self) -> Iterator[Finding]:
+        for name, slug, owner in self._marked():
+            quoted = sql.Identifier(name).as_string(None)
+            if not _is_of(name, slug):
+                detail = f"no tenant has {name}, which is called as one of ours"
+                yield Finding("schemas", detail, "rename it, or drop it if nobody needs it")
+            elif owner != name:
+                detail = f"{name} belongs to {owner}, not to its role"
+                yield Finding("schemas", detail, f"ALTER SCHEMA {quoted} OWNER TO {quoted}")
+
     @property
     def _pool(self) -> ConnectionPool[Connection]:
         with self._lock:
             if self._opened is None:
                 self._opened = open_pool(self._url)
             return self._opened
+
+
+def _is_of(schema: str, slug: str | None) -> bool:
+    """Tell whether *schema* is that of the tenant whom its comment names."""
+    return slug is not None and is_slug(slug) and schema_of(slug) == schema
 
 
 def schema_of(tenant: str) -> str:
