@@ -20,13 +20,11 @@ from pydantic import (
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.memory import Collection, Kind, Status
 from codeflow_memory.domain.retention import MAX_DAYS, OUT_OF_SERVICE, Policy
+from codeflow_memory.storage.home import SERVERS
 
 FILE = "config.toml"
 VARIABLE = "CODEFLOW_CONFIG"
 """Names another file, which must be there."""
-
-SERVERS = ("postgresql://", "postgres://")
-"""How the address of a database begins that is no file."""
 
 
 class Table(BaseModel):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from codeflow_memory.storage.home import Home, is_regular
+from codeflow_memory.storage.home import SERVERS, Home, is_regular
 
 TOKEN = "token"  # noqa: S105 - a file's name
 SERVER = "server"
@@ -171,7 +171,7 @@ def checked_server(text: str) -> str:
     Raises:
         click.UsageError: It is of another kind.
     """
-    if not text.startswith(("postgresql://", "postgres://")):
+    if not text.startswith(SERVERS):
         raise click.UsageError("a database is a path, or postgresql://user@host/name.")
     return text
 

@@ -1,6 +1,7 @@
 """A home whose tenants are in PostgreSQL: the commands, and what is said where that cannot be."""
 
 import json
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -255,9 +256,48 @@ def test_a_demonstration_runs_and_what_was_exported_comes_back_exactly(
         # The principals are those of the other home.
         assert memories(back) == memories(lines) != []
         other("verify", *target, cwd=repository.path).ok()
-        other("erase", "--principal", "owner", "--dry-run", *target).ok()
     finally:
         cluster.drop(name)
+
+
+def test_what_governs_a_tenant_is_done_as_on_files(cli, repository, url, tmp_path):
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[retention]]\nstatus = "rejected"\nolder_than_days = 1\n')
+    environment = {"CODEFLOW_DATABASE": url}
+    person = ("token", "create", "--principal", "ann", "--kind", "user", "--role", "reader")
+    cli("learn", repository.path, **environment).ok()
+    kept, gone = (row["id"] for row in cli("review", "--json", **environment).ok().json["items"])
+    cli("review", "reject", gone, "--reason", "wrong", **environment).ok()
+    made = cli(*person, "--json", **environment).ok().json
+    cli("retention", "hold", "add", kept, "--reason", "case 7", **environment).ok()
+    plan = cli("retention", "preview", "--policy", policy, "--json", **environment).ok().json
+    erased = cli("erase", "--principal", "ann", "--yes", "--json", **environment).ok().json
+
+    assert plan["plan"]
+    assert erased["erased_at"]
+    refused = cli("status", **environment, CODEFLOW_TOKEN=made["token"])
+    assert refused.code == 3
+    assert cli("audit", "verify", "--json", **environment).ok().json["sound"] is True
+    assert cli("token", "list", "--json", **environment).ok().json["items"] is not None
+
+
+def test_a_second_home_with_the_first_ones_key_serves_the_same_tenants(
+    cli, serve, repository, url, tmp_path
+):
+    first = serve("--database", url)
+    other = Cli(tmp_path / "other")
+    other.home.mkdir(mode=0o700)
+    shutil.copy(cli.home / "key", other.home / "key")
+    second = Server(other.home, "--database", url)
+    try:
+        token = first.first["token"]
+        cli("learn", repository.path, "--database", url).ok()
+
+        (one,) = ask(first, token, "GET", "/api/projects")["items"]
+        (two,) = ask(second, token, "GET", "/api/projects")["items"]
+        assert one == two
+    finally:
+        assert second.stop() == 0
 
 
 def test_a_home_with_files_that_names_a_server_says_that_they_are_not_served(cli, home, url):
