@@ -6,6 +6,7 @@ by bytes: whatever forgets the collation is noticed.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,31 +17,61 @@ from pathlib import Path
 import psycopg
 
 USER = "codeflow"
+_SECONDS = 60
 _UNSAFE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 """Nothing of it outlives the tests, and those of power loss are not about it."""
 
+_FOLDERS = (
+    "usr/lib/postgresql/*/bin",
+    "usr/pgsql-*/bin",
+    "opt/homebrew/opt/postgresql@*/bin",
+    "usr/local/opt/postgresql@*/bin",
+)
+"""Where systems put the programs of each version, off the path."""
+
+_SHORT = "/tmp"  # noqa: S108 - the parent of a private folder
+"""A socket's path has about a hundred characters, and who runs the server may enter each folder."""
+
+_GUARD = """
+cat
+"$1" stop --mode=immediate --pgdata="$2/data"
+rm -rf "$2"
+"""
+"""Waits until its input ends, which is when the tests end, however they do."""
+
 
 def program(name: str) -> str:
-    """Find a program of the newest PostgreSQL: Debian's are not on the path."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
-    found = shutil.which(name, path=os.pathsep.join(map(str, reversed(folders)))) or shutil.which(
-        name
-    )
-    assert found, f"{name} is not installed: ops/setup postgresql"
-    return found
+    """Find a program of the newest PostgreSQL."""
+    found = [path for pattern in _FOLDERS for path in Path("/").glob(f"{pattern}/{name}")]
+    best = max(found, key=lambda path: int(re.findall(r"\d+", str(path))[0]), default=None)
+    best = best or shutil.which(name)
+    assert best, f"{name} is not installed: run ops/setup postgresql"
+    return str(best)
 
 
 class Cluster:
-    """One server; `start` before use, `stop` at the end."""
+    """One server; `start` before use, `remove` at the end.
+
+    When the tests are killed it ends with them, and its folder goes.
+    """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="cfm-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="cfm-pg-", dir=_SHORT))
         self._numbers = count(1)
         self._user = "nobody" if os.getuid() == 0 else None
-
-    def start(self, *settings: str) -> None:
         if self._user is not None:
             shutil.chown(self.folder, self._user)
+        self._guard = subprocess.Popen(  # noqa: S603 - our own words
+            ["/bin/sh", "-c", _GUARD, "guard", program("pg_ctl"), self.folder],
+            user=self._user,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def start(self, *settings: str) -> None:
         is_new = not self.data.exists()
         if is_new:
             self._run(
@@ -73,8 +104,9 @@ class Cluster:
         self._run(program("pg_ctl"), "stop", f"--mode={mode}", f"--pgdata={self.data}")
 
     def remove(self) -> None:
-        self.stop()
-        shutil.rmtree(self.folder)
+        """Let the guard stop it, if it runs, and take the folder away."""
+        self._guard.communicate(timeout=_SECONDS)
+        assert not self.folder.exists()
 
     @property
     def data(self) -> Path:
@@ -125,4 +157,7 @@ class Cluster:
             stderr=subprocess.STDOUT if command[1] != "start" else subprocess.DEVNULL,
             check=False,
         )
-        assert done.returncode == 0, done.stdout or (self.folder / "log").read_text()
+        said = done.stdout or b""
+        assert b"ICU is not supported" not in said, "the tests need a PostgreSQL built with ICU"
+        log = self.folder / "log"
+        assert done.returncode == 0, said or (log.read_text() if log.exists() else command)

@@ -66,8 +66,10 @@ def opened(
     Raises:
         NotThereError: There is no home.
         StoreUnusableError: An import, migration or restore holds it.
+        UnreachableError: Its database server does not let us in.
     """
     home = context.local(command)
+    reach(home)
     settle(home)
     if making or waits(home):
         make(home)
@@ -83,6 +85,18 @@ def opened(
             yield Opened(home, settings, tenants)
         finally:
             close(tenants)
+
+
+def reach(home: Home) -> None:
+    """Make sure that *home*'s databases can be reached, before anything is made or waits.
+
+    Raises:
+        InvalidRequestError: The database's address is none.
+        UnreachableError: No connection comes about.
+        StoreUnusableError: The package for its engine is missing, or the server is not fit.
+    """
+    with closing(databases.of(home)) as found:
+        found.reach()
 
 
 def settle(home: Home) -> None:

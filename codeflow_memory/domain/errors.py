@@ -191,6 +191,11 @@ class ContentionError(BusyError):
 class UnreachableError(BusyError):
     """The store's engine went away; whether the last commit was done is not known."""
 
+    def __init__(self, sentence: str | None = None) -> None:
+        super().__init__()
+        if sentence is not None:
+            self.args = (sentence,)
+
 
 class StorageFullError(CodeflowError):
     """No room on the disk; reads, deletions and revocations still work."""

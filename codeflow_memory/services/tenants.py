@@ -100,6 +100,10 @@ class Tenants:
         """
         return self._databases.exists(tenant)
 
+    def place(self, tenant: str) -> str:
+        """Say where *tenant*'s database is, to who may read the home."""
+        return self._databases.place(tenant)
+
     def get(self, tenant: str) -> Store:
         """Return a tenant's store, opened and checked when it is first asked for.
 

@@ -31,6 +31,7 @@ from codeflow_memory.domain.errors import (
     UnreachableError,
 )
 from codeflow_memory.storage.engine import APPLICATION_ID, Row
+from codeflow_memory.storage.servers import NAME
 
 MAX_CONNECTIONS = 12
 """Of one process: its threads, its worker, and a few that read while they write."""
@@ -66,18 +67,9 @@ class Connections:
     Args:
         url: Names the database and the login.
         alone: Whether nobody else may use the database meanwhile.
-
-    Raises:
-        StoreUnusableError: *url* is no address of a database.
     """
 
     def __init__(self, url: str, *, alone: bool = False) -> None:
-        try:
-            psycopg.conninfo.conninfo_to_dict(url)
-        except psycopg.ProgrammingError:
-            raise StoreUnusableError(
-                "the database", "its address is no postgresql:// URL"
-            ) from None
         self._url = url
         self._alone = alone
         self._room = threading.BoundedSemaphore(1 if alone else MAX_CONNECTIONS)
@@ -167,7 +159,7 @@ class Connections:
             connection = Connection.connect(
                 self._url,
                 autocommit=True,
-                application_name="codeflow-memory",
+                application_name=NAME,
                 connect_timeout=int(CONNECT_SECONDS),
                 keepalives_idle=SILENT_SECONDS // 2,
                 keepalives_interval=1,

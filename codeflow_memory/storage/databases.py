@@ -42,6 +42,21 @@ class Earlier:
     at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of that which carries the databases.
+
+    Args:
+        name: Of what.
+        detail: What was found; never a password.
+        fix: What to do; ``None`` where nothing is wrong.
+    """
+
+    name: str
+    detail: str
+    fix: str | None = None
+
+
 class Databases(ABC):
     """The tenants' databases of one home; may be shared by threads.
 
@@ -56,6 +71,28 @@ class Databases(ABC):
 
     shared = False
     """Whether other homes' servers and workers may use them at the same time."""
+
+    @abstractmethod
+    def reach(self) -> None:
+        """Make sure that there can be databases, before anything of a home is made.
+
+        Raises:
+            InvalidRequestError: The address is none.
+            UnreachableError: No connection comes about; the sentence says why.
+            StoreUnusableError: What answers there cannot hold them.
+        """
+
+    @abstractmethod
+    def findings(self) -> list[Finding]:
+        """Look at what carries the databases; change nothing.
+
+        Raises:
+            UnreachableError: It cannot be reached.
+        """
+
+    @abstractmethod
+    def place(self, tenant: str) -> str:
+        """Say where *tenant*'s database is, to who may read the home."""
 
     @abstractmethod
     def slugs(self) -> list[str]:
@@ -141,6 +178,17 @@ class Files(Databases):
         super().__init__(str(home.path))
         self._home = home
         self._vfs = vfs
+
+    def reach(self) -> None:
+        """Find nothing in the way: a file is made where it is missing."""
+
+    def findings(self) -> list[Finding]:
+        """Find nothing: the checks of the home's files are checks of the home."""
+        return []
+
+    def place(self, tenant: str) -> str:
+        """Name *tenant*'s file."""
+        return str(self._home.database(tenant))
 
     def slugs(self) -> list[str]:
         """List the tenants that have a file, ``local`` first."""
@@ -285,7 +333,8 @@ def of(home: Home, vfs: str | None = None, *, alone: bool = False) -> Databases:
     try:
         # A package of its own, that a home of files does without.
         from codeflow_memory.storage.schemas import Schemas  # noqa: PLC0415 - see above
-    except ModuleNotFoundError:
+    except ImportError:
+        # The package, or the library of PostgreSQL's that it needs.
         detail = "PostgreSQL needs the extra: pip install 'codeflow-memory[postgres]'"
         raise StoreUnusableError("the database", detail) from None
     return Schemas(home.server, alone=alone)

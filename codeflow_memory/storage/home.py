@@ -18,6 +18,9 @@ from codeflow_memory.domain.tenant import LOCAL, is_slug
 DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
 PLACE = "place"
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a database begins that is no file of a home."""
+
 BALLAST = "ballast"
 BALLAST_BYTES = 2 * 1024 * 1024
 

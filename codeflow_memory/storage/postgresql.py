@@ -24,7 +24,7 @@ from codeflow_memory.domain.errors import (
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import catalog, dialect, migrate
+from codeflow_memory.storage import catalog, dialect, migrate, servers
 from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
@@ -215,6 +215,8 @@ class PostgreSQLEngine(Engine):
             except (errors.DuplicateSchema, errors.UniqueViolation):
                 # The second is said to the later of two makers at the same moment.
                 raise FileExistsError from None
+            except errors.InsufficientPrivilege:
+                raise StoreUnusableError(self.name, servers.NO_RIGHTS) from None
             self._script(connection, sql, record)
         self.written = True
 

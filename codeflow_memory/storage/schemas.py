@@ -7,18 +7,18 @@ which takes no right that the role does not have.
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from os import urandom
 
-from psycopg import ProgrammingError, conninfo, sql
+from psycopg import sql
 from psycopg.errors import DataError, DuplicateSchema, IntegrityError
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.domain.tenant import LOCAL, is_slug
-from codeflow_memory.storage import migrate
-from codeflow_memory.storage.connections import Connections
-from codeflow_memory.storage.databases import UNFIT, Databases, Earlier, Fill
+from codeflow_memory.storage import migrate, servers
+from codeflow_memory.storage.connections import MAX_CONNECTIONS, Connections
+from codeflow_memory.storage.databases import UNFIT, Databases, Earlier, Fill, Finding
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import check_slug
 from codeflow_memory.storage.migrate import Migration
@@ -43,6 +43,14 @@ SELECT nspname, obj_description(oid, 'pg_namespace')
 """
 
 
+_NAMED = """
+SELECT nspname, obj_description(oid, 'pg_namespace'), pg_get_userbyid(nspowner)
+  FROM pg_namespace
+ WHERE starts_with(nspname, %s)
+ ORDER BY nspname COLLATE "C"
+"""
+
+
 class Schemas(Databases):
     """The tenants of one PostgreSQL database.
 
@@ -60,9 +68,24 @@ class Schemas(Databases):
         self._opened: Connections | None = None
         self._lock = threading.Lock()
 
+    def reach(self) -> None:
+        """Connect once, and see that the server and the database are fit."""
+        with translated("the database"):
+            servers.reach(self._url, schema_of(LOCAL))
+
+    def findings(self) -> list[Finding]:
+        """Look at the server, the login's rights, and schemas that no tenant owns."""
+        with translated("the database"):
+            found = list(servers.findings(self._url, MAX_CONNECTIONS))
+        return [*found, *self._strays()]
+
+    def place(self, tenant: str) -> str:
+        """Name *tenant*'s schema."""
+        return f"schema {schema_of(check_slug(tenant))}"
+
     def slugs(self) -> list[str]:
         """List the tenants that have a schema, ``local`` first; its comment says whose it is."""
-        slugs = [s for name, s in self._commented(PREFIX) if is_slug(s) and schema_of(s) == name]
+        slugs = [slug for name, slug in self._commented(PREFIX) if _is_of(name, slug)]
         return sorted(slugs, key=lambda slug: (slug != LOCAL, slug))
 
     def exists(self, tenant: str) -> bool:
@@ -172,12 +195,29 @@ class Schemas(Databases):
             found = connection.execute(_COMMENTED, (prefix,)).fetchall()
         return [(name, comment or "") for name, comment in found]
 
+    def _strays(self) -> Iterator[Finding]:
+        with translated("the database"), self._connections.transaction(_READ) as connection:
+            found = connection.execute(_NAMED, (PREFIX,)).fetchall()
+        for name, slug, owner in found:
+            quoted = sql.Identifier(name).as_string(None)
+            if not _is_of(name, slug):
+                detail = f"no tenant has {name}, which is called as one of ours"
+                yield Finding("schemas", detail, "rename it, or drop it if nobody needs it")
+            elif owner != name:
+                detail = f"{name} belongs to {owner}, not to its role"
+                yield Finding("schemas", detail, f"ALTER SCHEMA {quoted} OWNER TO {quoted}")
+
     @property
     def _connections(self) -> Connections:
         with self._lock:
             if self._opened is None:
                 self._opened = Connections(self._url, alone=self._alone)
             return self._opened
+
+
+def _is_of(schema: str, slug: str | None) -> bool:
+    """Tell whether *schema* is that of the tenant whom its comment names."""
+    return slug is not None and is_slug(slug) and schema_of(slug) == schema
 
 
 def schema_of(tenant: str) -> str:
@@ -212,10 +252,7 @@ def _moment(stamp: str) -> int | None:
 
 def _address(url: str) -> str:
     """Return where a URL leads to, without login, password and options."""
-    try:
-        said = conninfo.conninfo_to_dict(url)
-    except ProgrammingError:
-        raise StoreUnusableError("the database", "its address is no postgresql:// URL") from None
+    said = servers.checked(url)
     host, port = said.get("host") or "", said.get("port") or ""
     return f"postgresql://{host}{f':{port}' if port else ''}/{said.get('dbname') or ''}"
 

@@ -12,6 +12,8 @@ from .tree import BACKUP, PACKAGE, ROOT, Module, modules, snippet
 
 HOMES = {
     "apsw": ("storage/",),
+    "psycopg": ("storage/",),
+    "psycopg_pool": ("storage/",),
     "litestar": ("http/", "app.py", "cli/local.py"),
     "pydantic": ("http/", "settings.py", "adapters/"),
     "uvicorn": ("http/",),
@@ -240,14 +242,15 @@ sys.exit(main(["up", "--port", "0", "--json", "--home", sys.argv[1]]))
 """
 
 NEEDED = {
-    f"{PACKAGE}.cli.{name}" for name in ("commands", "context", "exits", "logs", "output", "stores")
+    f"{PACKAGE}.cli.{name}"
+    for name in ("commands", "concealment", "context", "exits", "logs", "output", "stores")
 }
 NEEDED |= {f"{PACKAGE}.cli.up", *(f"{PACKAGE}.services.legacy_{of}" for of in ("guard", "report"))}
 """Of the commands, and of what belongs to the older document, all that a start imports."""
 
 LATE = re.compile(
     rf"{PACKAGE}\.cli\..*|{PACKAGE}\.(adapters|services)\.(legacy|exact|export|proposed)\w*"
-    r"|(markdown_it|rich|pygments|argon2|jinja2|git|pytest|hypothesis|schemathesis)"
+    r"|(psycopg|psycopg_pool|markdown_it|rich|pygments|argon2|jinja2|git|pytest|hypothesis|schemathesis)"
 )
 
 
