@@ -25,6 +25,7 @@ from codeflow_memory.http import (
     runs,
     search,
     selections,
+    undo,
     verification,
 )
 from codeflow_memory.http.admission import EdgePolicy, origins_of
@@ -57,6 +58,7 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *runs.ROUTES,
     *memories.ROUTES,
     *batch.ROUTES,
+    *undo.ROUTES,
     *search.ROUTES,
     *selections.ROUTES,
     *graph.ROUTES,

@@ -100,9 +100,11 @@ _TREE: Mapping[str, Place] = {
         "feedback": f"{_MEMORY}:feedback",
         "review": _QUEUE,
         **_DECISIONS,
+        "undo": "codeflow_memory.cli.undo:undo",
         "status": "codeflow_memory.cli.status:status",
     },
     "review": _QUEUE,
+    "undo": "codeflow_memory.cli.undo:undo",
     "repo": {
         "list": "codeflow_memory.cli.repository:list_repositories",
         "register": "codeflow_memory.cli.repository:register",

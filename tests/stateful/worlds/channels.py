@@ -122,6 +122,20 @@ def delete(known: Known) -> Iterator[Ask]:
             yield Ask("DELETE", f"/api/memories/{memory_id}", {}, revision)
 
 
+@channel("to undo")
+def undo(known: Known) -> Iterator[Ask]:
+    for memory_id in [*known.hidden, ABSENT]:
+        yield Ask("POST", "/api/undo", {"item": memory_id})
+    yield Ask("POST", "/api/undo", {"batch": "bat_" + ABSENT_OTHER})
+
+
+@channel("to undo one's own last change")
+def undo_own(known: Known) -> Iterator[Ask]:
+    body = draft(known.own("undone"), collection="private")
+    yield Ask("POST", f"{known.core}/memories", body)
+    yield Ask("POST", "/api/undo", {})
+
+
 @channel("feedback")
 def feedback(known: Known) -> Iterator[Ask]:
     for memory_id in [*known.hidden, ABSENT, known.ids["m1"]]:

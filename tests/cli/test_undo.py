@@ -1,0 +1,42 @@
+"""``undo``: the last change, a batch or an entry, and what is refused."""
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("learned")
+
+
+@pytest.fixture
+def learned(cli, repository):
+    cli("learn", repository.path).ok()
+
+
+def test_what_is_not_there_cannot_be_undone(cli):
+    for named in ("mem_absent", "bat_absent", "x"):
+        done = cli("undo", named)
+        assert (done.code, done.err.endswith("[not-found]\n")) == (4, True)
+
+
+def test_a_later_change_is_a_conflict(cli):
+    (first, _) = cli("review", "--json").json["items"]
+    cli("review", "accept", first["id"]).ok()
+    undone = cli("undo", first["id"], "--json").json["batch_id"]
+    cli("review", "accept", first["id"]).ok()
+
+    done = cli("undo", undone)
+
+    assert (done.code, done.err.endswith("[undo-conflict]\n")) == (5, True)
+
+
+def test_the_last_decision_is_undone_and_told(cli):
+    (first, second) = cli("review", "--json").json["items"]
+    cli("review", "accept", first["id"]).ok()
+    cli("review", "accept", second["id"]).ok()
+
+    done = cli("memory", "undo", "--json").ok().json
+
+    assert [r["memory_id"] for r in done["reverted"]] == [second["id"]]
+    assert cli("memory", "show", second["id"], "--json").json["status"] == "proposed"
+    assert cli("memory", "show", first["id"], "--json").json["status"] == "accepted"
+    told = cli("undo").ok()
+    assert first["id"] in told.out
+    assert "undone as bat_" in told.err
