@@ -15,6 +15,7 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.rate import Rate
 from codeflow_memory.http import (
     admin,
+    audits,
     batch,
     graph,
     health,
@@ -57,6 +58,7 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *projects.ROUTES,
     *runs.ROUTES,
     *memories.ROUTES,
+    *audits.ROUTES,
     *batch.ROUTES,
     *undo.ROUTES,
     *search.ROUTES,

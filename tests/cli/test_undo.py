@@ -1,5 +1,7 @@
 """``undo``: the last change, a batch or an entry, and what is refused."""
 
+import json
+
 import pytest
 
 pytestmark = pytest.mark.usefixtures("learned")
@@ -40,3 +42,19 @@ def test_the_last_decision_is_undone_and_told(cli):
     told = cli("undo").ok()
     assert first["id"] in told.out
     assert "undone as bat_" in told.err
+
+
+def test_the_audit_is_listed_with_the_batches_that_undo_takes(cli):
+    (first, _) = cli("review", "--json").json["items"]
+    cli("review", "accept", first["id"]).ok()
+
+    rows = cli("audit", "list", "--item", first["id"], "--json").ok().json["items"]
+
+    assert [row["action"] for row in rows] == ["approve", "approve-given", "create"]
+    assert (
+        json.loads(
+            cli("memory", "audit", "list", "--item", first["id"], "--jsonl").ok().out.split("\n")[0]
+        )
+        == rows[0]
+    )
+    assert cli("undo", rows[0]["batch_id"], "--json").ok().json["reverted"][0]["to_revision"] == 3

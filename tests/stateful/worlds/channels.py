@@ -122,6 +122,17 @@ def delete(known: Known) -> Iterator[Ask]:
             yield Ask("DELETE", f"/api/memories/{memory_id}", {}, revision)
 
 
+@channel("the audit")
+def audit(known: Known) -> Iterator[Ask]:
+    yield Ask("GET", "/api/audit?limit=100")
+    for memory_id in known.any_memory:
+        yield Ask("GET", f"/api/audit?item={memory_id}&limit=5")
+    yield Ask("GET", "/api/audit/verify")
+    yield Ask("GET", "/api/audit?limit=2")
+    for _ in range(4):
+        yield Ask("GET", "/api/audit?limit=2&cursor={cursor}")
+
+
 @channel("to undo")
 def undo(known: Known) -> Iterator[Ask]:
     for memory_id in [*known.hidden, ABSENT]:
