@@ -103,6 +103,7 @@ _TREE: Mapping[str, Place] = {
         "show": f"{_MEMORY}:show",
         "search": f"{_MEMORY}:search",
         "feedback": f"{_MEMORY}:feedback",
+        "correct": f"{_MEMORY}:correct",
         "review": _QUEUE,
         **_DECISIONS,
         "undo": "codeflow_memory.cli.undo:undo",

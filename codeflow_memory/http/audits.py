@@ -13,7 +13,6 @@ from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.refused import READS
 from codeflow_memory.http.turning import Cursor, Limit, turn
 from codeflow_memory.services import audits
-from codeflow_memory.services.audits import Entry
 
 
 class ChangeBody(BaseModel):
@@ -103,7 +102,7 @@ async def verify(call: NamedDependency[Call]) -> Response[ReportBody]:
     return Response(body)
 
 
-def _change(entry: Entry) -> dict[str, Any]:
+def _change(entry: audits.Entry) -> dict[str, Any]:
     return {
         "at": to_rfc3339(entry.at),
         "principal": entry.principal_id,

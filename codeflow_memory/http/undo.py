@@ -21,6 +21,7 @@ class UndoBody(Input):
 
     batch: str | None = Field(default=None, min_length=1, max_length=200)
     item: str | None = Field(default=None, min_length=1, max_length=200)
+    dry_run: bool = False
 
     @model_validator(mode="after")
     def _one(self) -> "UndoBody":
@@ -30,15 +31,15 @@ class UndoBody(Input):
 
 
 class RevertedBody(BaseModel):
-    """An entry that was put back, and its revisions before and after."""
+    """An entry that was put back, and its revisions before and after; no second in a dry run."""
 
     memory_id: str
     from_revision: int
-    to_revision: int
+    to_revision: int | None
 
 
 class UndoneBody(BaseModel):
-    """The batch that the undo itself is, and what it put back."""
+    """The batch that the undo itself is, and what it put back; of a dry run, the batch it means."""
 
     batch_id: str
     reverted: list[RevertedBody]
@@ -54,6 +55,14 @@ async def undo_changes(
     data: JSONBody[UndoBody], change: NamedDependency[Change]
 ) -> Response[UndoneBody]:
     """Put back what a batch changed, as new revisions; 409 names what was changed since."""
+    if data.dry_run:
+        batch_id, entries = await change.run(undo.preview, batch=data.batch, item=data.item)
+        listed = [
+            {"memory_id": memory_id, "from_revision": revision, "to_revision": None}
+            for memory_id, revision in entries
+        ]
+        told: Any = {"batch_id": batch_id, "reverted": listed}
+        return Response(told)
     done = await change.run(undo.undo, change.operation, batch=data.batch, item=data.item)
     body: Any = asdict(done)
     return Response(body)

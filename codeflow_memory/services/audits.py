@@ -18,6 +18,8 @@ from codeflow_memory.storage import audit, memories
 from codeflow_memory.storage.audit import Entry
 from codeflow_memory.storage.engine import Transaction
 
+__all__ = ["Entry", "describe", "find", "verify"]
+
 _STEP = 200
 """Rows that are read at a time."""
 

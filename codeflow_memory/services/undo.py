@@ -86,11 +86,10 @@ def undo(
     """
 
     def work(mutation: Mutation) -> Receipt:
-        if not mutation.access.decides:
-            raise ForbiddenError("an agent undoes nothing; a person does")
+        _require_person(mutation.access)
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
-        batch_id, steps = _found(mutation, reach, batch, item)
-        _check_standing(mutation, reach, steps)
+        batch_id, steps = _found(mutation.tx, mutation.access, reach, batch, item)
+        _check_standing(mutation.tx, reach, steps)
         done = [_revert(mutation, step) for step in reversed(steps)]
         mutation.record(batches.UNDONE, batch_id)
         return Receipt(
@@ -101,6 +100,30 @@ def undo(
         )
 
     return mutate(store, access, operation, work, _render)
+
+
+def preview(
+    store: Store, access: Access, *, batch: str | None, item: str | None
+) -> tuple[str, tuple[tuple[str, int], ...]]:
+    """Return which batch `undo` would take, and each entry of it with its revision; write nothing.
+
+    Raises:
+        NotFoundError, ForbiddenError, UndoConflictError: As `undo`; whether each step back may be
+            made is told by `undo` alone.
+    """
+    with store.engine.read() as tx:
+        access = accesses.refresh(store, tx, access)
+        _require_person(access)
+        reach = accesses.reach_everywhere(tx, access)
+        batch_id, steps = _found(tx, access, reach, batch, item)
+        _check_standing(tx, reach, steps)
+    memories_of = (step.stored.memory for step in steps)
+    return batch_id, tuple((memory.memory_id, memory.revision) for memory in memories_of)
+
+
+def _require_person(access: Access) -> None:
+    if not access.decides:
+        raise ForbiddenError("an agent undoes nothing; a person does")
 
 
 def _render(tx: Transaction, access: Access, receipt: Receipt) -> Undone:
@@ -118,10 +141,10 @@ def _render(tx: Transaction, access: Access, receipt: Receipt) -> Undone:
 
 
 def _found(
-    mutation: Mutation, reach: Reach, batch: str | None, item: str | None
+    tx: Transaction, access: Access, reach: Reach, batch: str | None, item: str | None
 ) -> tuple[str, list[_Step]]:
     """Return the batch that is meant, and what of it is undone, in the order in which it began."""
-    tx, own = mutation.tx, mutation.access.principal_id
+    own = access.principal_id
     if item is not None:
         stored = views.seen(tx, reach, item)
         latest = revisions.find(tx, stored.memory.repository_id, item, stored.memory.revision)
@@ -139,7 +162,7 @@ def _found(
     # A batch with an entry out of the caller's sight is, to the caller, none.
     if not steps or len(steps) != len({c.memory_id for c in changed}):
         raise NotFoundError("batch", batch_id)
-    if changed[0].principal_id != own and not _reviews(mutation.access, steps):
+    if changed[0].principal_id != own and not _reviews(access, steps):
         raise ForbiddenError("another's changes are undone by a reviewer, in project entries alone")
     return batch_id, steps
 
@@ -167,19 +190,19 @@ def _reviews(access: Access, steps: list[_Step]) -> bool:
     )
 
 
-def _check_standing(mutation: Mutation, reach: Reach, steps: list[_Step]) -> None:
+def _check_standing(tx: Transaction, reach: Reach, steps: list[_Step]) -> None:
     """Refuse to write over what came after; what an undo took back since is no change.
 
     Raises:
         UndoConflictError: With every later change that the caller may read.
     """
-    changed = [step for step in steps if not _stands(mutation.tx, step)]
+    changed = [step for step in steps if not _stands(tx, step)]
     if changed:
         raise UndoConflictError(
             [
                 LaterChange(r.memory_id, r.revision, r.action, to_rfc3339(r.at))
                 for step in changed
-                for r in views.readable(mutation.tx, reach, step.stored.memory)
+                for r in views.readable(tx, reach, step.stored.memory)
                 if r.revision > step.last.to_revision
             ]
         )

@@ -58,3 +58,18 @@ def test_the_audit_is_listed_with_the_batches_that_undo_takes(cli):
         == rows[0]
     )
     assert cli("undo", rows[0]["batch_id"], "--json").ok().json["reverted"][0]["to_revision"] == 3
+
+
+def test_a_correction_is_written_and_can_be_undone(cli):
+    (first, _) = cli("review", "--json").json["items"]
+    assert "would be corrected" in cli("memory", "correct", first["id"], "x", "--dry-run").ok().err
+    assert cli("memory", "correct", first["id"], "x", "--revision", "9").code == 5
+
+    told = cli("memory", "correct", first["id"], "Another text.", "--title", "Other").ok()
+
+    assert f"{first['id']} is proposed at revision 2" in told.err
+    now = cli("memory", "show", first["id"], "--json").json
+    assert (now["title"], now["body"]) == ("Other", "Another text.")
+    assert "would undo bat_" in cli("undo", first["id"], "--dry-run").ok().err
+    cli("undo", first["id"]).ok()
+    assert cli("memory", "show", first["id"], "--json").json["body"] == first["body"]

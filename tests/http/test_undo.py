@@ -64,6 +64,21 @@ def test_a_conflict_lists_what_came_after(api):
     ]
 
 
+def test_a_dry_run_tells_what_would_go_and_writes_nothing(api):
+    memory = api.write()
+
+    told = api("ann", "POST", ROUTE, {"item": memory["id"], "dry_run": True}).ok()
+
+    assert told["reverted"] == [
+        {"memory_id": memory["id"], "from_revision": 1, "to_revision": None}
+    ]
+    assert api("ann", "GET", f"/api/memories/{memory['id']}").ok() == memory
+    assert api("ann", "POST", ROUTE, {"batch": told["batch_id"]}).ok()["reverted"]
+    body = {"batch": told["batch_id"], "dry_run": True}
+    api("max", "PATCH", f"/api/memories/{memory['id']}", {"title": "Now"}, match=2).ok()
+    api("ann", "POST", ROUTE, body).refused(409, "undo-conflict")
+
+
 def test_a_key_converges(api):
     memory = api.write(collection="private")
     first = api("ann", "POST", ROUTE, {"item": memory["id"]}, key="undo-once").ok()

@@ -61,6 +61,7 @@ REQUESTS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "run.list": ("GET", "/api/runs", None),
     "run.get": ("GET", "/api/runs/{run}", None),
     "run.end": ("POST", "/api/runs/{run}/end", {}),
+    "review.list": ("GET", "/api/review", None),
     "audit.list": ("GET", "/api/audit", None),
     "audit.verify": ("GET", "/api/audit/verify", None),
 }  # fmt: skip
@@ -72,7 +73,7 @@ GROUPS = {
     "token.list",
     "named": "principal.remove team.remove member.add member.list member.remove grant.create "
     "grant.remove token.revoke",
-    "lists": "repository.list project.list run.list audit.list",
+    "lists": "repository.list project.list run.list audit.list review.list",
     "one": "repository.get project.get manifest.list",
     "a-run": "run.get run.end",
     "strangers": "nobody revoked expired",

@@ -133,6 +133,17 @@ def audit(known: Known) -> Iterator[Ask]:
         yield Ask("GET", "/api/audit?limit=2&cursor={cursor}")
 
 
+@channel("the review queue")
+def queue(known: Known) -> Iterator[Ask]:
+    for more in ("limit=100", "limit=2", "reason=new", "reason=flagged", "reason=similar",
+                 "collection=private", "collection=team", f"project_id={known.ids['core']}",
+                 "project_id=nowhere", "project_id=vault"):  # fmt: skip
+        yield Ask("GET", f"/api/review?{more}")
+    yield Ask("GET", "/api/review?limit=1")
+    for _ in range(4):
+        yield Ask("GET", "/api/review?limit=1&cursor={cursor}")
+
+
 @channel("to undo")
 def undo(known: Known) -> Iterator[Ask]:
     for memory_id in [*known.hidden, ABSENT]:
