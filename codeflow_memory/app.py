@@ -15,16 +15,19 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.rate import Rate
 from codeflow_memory.http import (
     admin,
+    audits,
     batch,
     graph,
     health,
     memories,
     operations,
     projects,
+    queue,
     repositories,
     runs,
     search,
     selections,
+    undo,
     verification,
 )
 from codeflow_memory.http.admission import EdgePolicy, origins_of
@@ -57,7 +60,10 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *projects.ROUTES,
     *runs.ROUTES,
     *memories.ROUTES,
+    *audits.ROUTES,
     *batch.ROUTES,
+    *queue.ROUTES,
+    *undo.ROUTES,
     *search.ROUTES,
     *selections.ROUTES,
     *graph.ROUTES,

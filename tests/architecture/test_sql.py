@@ -109,6 +109,7 @@ _UNIQUE_LAST = {
     "run_id DESC, repository_id": "the key of runs",
     "sequence": "the key of audit",
     "r.memory_id, e.key": "rows are distinct, and an entry has one scope",
+    "at DESC, sequence DESC": "the key of audit comes last",
     "cid": "the place of a column in its table",
     "id, seq": "the number of a foreign key, and the place of a column in it",
     "operation_id": "of one principal, or of all that an import wrote",
