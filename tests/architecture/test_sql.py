@@ -40,7 +40,7 @@ OF_EVERY_TABLE = {"codeflow_memory/storage/copier.py", "codeflow_memory/storage/
 
 OF_ONE_ENGINE = {
     f"codeflow_memory/storage/{name}.py"
-    for name in ("connections", "postgresql", "schemas", "servers")
+    for name in ("catalog", "connections", "postgresql", "schemas", "servers")
 }
 """They ask PostgreSQL's own catalogues, which SQLite has none of, and no table of a tenant."""
 
@@ -108,6 +108,7 @@ _UNIQUE_LAST = {
     "memory_id, source": "the key of citations",
     "run_id DESC, repository_id": "the key of runs",
     "sequence": "the key of audit",
+    "sequence DESC": "the key of audit",
     "r.memory_id, e.key": "rows are distinct, and an entry has one scope",
     "at DESC, sequence DESC": "the key of audit comes last",
     "cid": "the place of a column in its table",
