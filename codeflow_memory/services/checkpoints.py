@@ -72,10 +72,9 @@ def write(store: Store) -> bool:
     """
     if store.home.is_ballast_spent():
         return False
-    store.home.make_tenant_folder(store.tenant)
-    path = checkpoints.file_of(store.home.database(store.tenant))
     # Where the database is no file of the home, nothing made it.
     store.home.make_tenant_folder(store.tenant)
+    path = checkpoints.file_of(store.home.database(store.tenant))
     with checkpoints.appending(path) as file:
         last = file.last()
         with store.engine.read() as tx:

@@ -173,8 +173,8 @@ class Home:
 
     def sweep(self) -> None:
         """Take away what makers that were killed left behind; the home is held alone."""
-        # What a restore decrypted that was cut off before its marker stood.
-        for left in self.path.glob(".restore-*"):
+        # What a restore decrypted that was cut off before its marker stood, or a backup wrote down.
+        for left in (*self.path.glob(".restore-*"), *self.path.glob(".backup-*")):
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left)
             else:

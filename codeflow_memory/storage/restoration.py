@@ -9,11 +9,11 @@ import filecmp
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from codeflow_memory.domain import strict_json
 from codeflow_memory.domain.errors import InvalidRequestError, StoreUnusableError
@@ -62,6 +62,7 @@ class Marker:
         moves: The old files.
         places: The new files.
         databases: Those among the new files.
+        address: Where the databases are, if they are no files of the home; else ``""``.
         document: All that the file says.
     """
 
@@ -72,6 +73,7 @@ class Marker:
     moves: tuple[str, ...]
     places: tuple[str, ...]
     databases: tuple[Restored, ...]
+    address: str
     document: dict[str, Any]
 
 
@@ -100,15 +102,33 @@ def stands(home: Home) -> bool:
     return os.path.lexists(home.path / MARKER)
 
 
-def finish(home: Home, marker: Marker) -> None:
+class Installing(Protocol):
+    """Databases that staged ones can be installed in."""
+
+    def staged(self, tenant: str, /) -> Any | None:  # noqa: ANN401 - only whether there is one
+        """Return the staged one; ``None`` where there is none."""
+
+    def install(self, tenant: str, /, *, replace: bool) -> None:
+        """Let the staged one take the tenant's place."""
+
+
+def finish(home: Home, marker: Marker, databases: Installing) -> None:
     """Bring the swap to its end; the home is held alone.
 
     Every file gets its second name, durably, before it loses its first.
+
+    Args:
+        home: Has the marker.
+        marker: Says what is to change places.
+        databases: Those of the home; where they are no files, the new ones are staged there.
 
     Raises:
         StoreUnusableError: Something stands in a place that was left empty.
     """
     if marker.swapping:
+        for restored in marker.databases if marker.address else ():
+            if databases.staged(restored.tenant) is not None:
+                databases.install(restored.tenant, replace=True)
         staging = home.path / marker.staging
         _keep(home, marker.undo, marker.moves)
         _make_folders(home.path, marker.places)
@@ -117,6 +137,43 @@ def finish(home: Home, marker: Marker) -> None:
         _sync_folders(home.path, marker.places)
         _write(home, marker.document | {"state": _PLACED})
     _remove_folder(home, marker.staging)
+
+
+def begin(
+    home: Home,
+    folder: Home,
+    moves: Sequence[str],
+    places: Sequence[str],
+    databases: Iterable[Restored],
+    address: str,
+) -> Marker:
+    """Write the marker of a restore into databases that are no files, and return it.
+
+    Args:
+        home: Held alone.
+        folder: Has the new files; they are copied, for it goes when the restore is done.
+        moves: Files of the home that are put aside.
+        places: Those of *folder* that take their places.
+        databases: Are staged.
+        address: Where.
+    """
+    staging = f"{_STAGING}{os.urandom(8).hex()}"
+    _make_folders(home.path / staging, [*places, ""])
+    for name in places:
+        write_private(home.path / staging / name, (folder.path / name).read_bytes())
+    sync_folder(home.path / staging)
+    document = {
+        "format": _FORMAT,
+        "state": _SWAPPING,
+        "staging": staging,
+        "undo": new_undo(home) if moves else "",
+        "moves": list(moves),
+        "places": list(places),
+        "databases": [asdict(restored) for restored in databases],
+        "address": address,
+    }
+    _write(home, document)
+    return _parse(document)
 
 
 def mark_verified(home: Home, marker: Marker) -> None:
@@ -141,12 +198,17 @@ def put_aside(home: Home, files: Iterable[Path]) -> str:
 
     Every file gets its second name, durably, before it loses its first.
     """
-    stamp = datetime.now(UTC).strftime(STAMP)
-    names = (f"{UNDO}{stamp}{more}" for more in ("", *(f"-{n}" for n in range(2, 1_000))))
-    undo = next(name for name in names if not os.path.lexists(home.path / name))
+    undo = new_undo(home)
     moves = [path.relative_to(home.path).as_posix() for path in files]
     _keep(home, undo, moves)
     return undo
+
+
+def new_undo(home: Home) -> str:
+    """Return a name for a new undo folder; nothing in the home has it."""
+    stamp = datetime.now(UTC).strftime(STAMP)
+    names = (f"{UNDO}{stamp}{more}" for more in ("", *(f"-{n}" for n in range(2, 1_000))))
+    return next(name for name in names if not os.path.lexists(home.path / name))
 
 
 def remove_undo(home: Home, folder: Path) -> None:
@@ -170,6 +232,7 @@ def _parse(value: Any) -> Marker:  # noqa: ANN401 - any JSON
         moves=moves,
         places=_each(value["places"], lambda name: _matching(_NAME, name)),
         databases=_each(value["databases"], _restored),
+        address=str(value.get("address", "")),
         document=value,
     )
 

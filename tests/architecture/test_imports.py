@@ -46,7 +46,7 @@ BACKUP_HOMES = {
 }
 """The same of the backup; ``signature.py`` has keys that are none of a backup."""
 
-RUNS_PROGRAMS = {"adapters/git_process.py", "cli/sample_repository.py"}
+RUNS_PROGRAMS = {"adapters/git_process.py", "cli/backup.py", "cli/sample_repository.py"}
 
 PURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "tempfile"}
 PURE |= {"threading", "time", "uuid"}
@@ -133,7 +133,7 @@ def test_the_domain_uses_the_standard_library_and_does_nothing_with_it():
     assert {re.sub(r":\d+", "", place) for place in found} == CLOCKWORK
 
 
-def test_programs_are_run_in_two_places():
+def test_programs_are_run_in_three_places():
     found = [place for module in modules(PACKAGE) for place in runs_programs(module)]
 
     assert {place.split(":")[0].removeprefix(f"{PACKAGE}/") for place in found} == RUNS_PROGRAMS

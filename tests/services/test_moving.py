@@ -2,11 +2,13 @@
 
 from contextlib import closing
 from random import Random
+from threading import Thread
 
 import pytest
 
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import (
+    CodeflowError,
     InvalidRequestError,
     NotFoundError,
     StoreUnusableError,
@@ -330,6 +332,69 @@ def test_one_that_was_cut_off_waits_for_the_same_command(ends, direction, monkey
     assert held(to) == before
     with closing(of(to)) as databases:
         assert [kept for kept in databases.earlier() if not kept.retired] == []
+
+
+@pytest.fixture
+def second(ends, tmp_path):
+    """Another server of the same database, which has the tenant open."""
+    home, _ = ends("to-files")
+    begin(home)
+    other = Home(tmp_path / "second", home.server)
+    other.make()
+    (other.path / "key").write_bytes((home.path / "key").read_bytes())
+    tenants = Tenants(other, now=Clock())
+    assert World(tenants, Clock(), "birch").owner
+    yield tenants
+    tenants.close()
+
+
+def test_a_server_that_has_it_open_can_neither_read_nor_write_it_any_more(ends, second):
+    move(*ends("to-files"))
+
+    world = World(second, Clock(), "birch")
+    for use in (lambda: world.owner, lambda: write_as(second)):
+        with pytest.raises(StoreUnusableError):
+            use()
+    assert second.slugs() == []
+
+
+def write_as(tenants):
+    with tenants.get("birch").engine.write() as tx:
+        tx.execute("UPDATE store SET latest_at = latest_at + 1 WHERE singleton = 1")
+
+
+def test_who_writes_while_it_is_confirmed_is_refused_and_not_lost(ends, second, monkeypatch):
+    """The writer comes when the source is compared, and waits for its end."""
+    home, to = ends("to-files")
+    whole, outcomes, threads = moving.fingerprint.of_database, [], []
+
+    def writes():
+        try:
+            write_as(second)
+        except CodeflowError as error:
+            outcomes.append(type(error))
+        else:
+            outcomes.append("written")
+
+    def of_database(tx):
+        if threads:
+            return whole(tx)
+        threads.append(Thread(target=writes))
+        threads[0].start()
+        while not tx.value("SELECT COUNT(*) FROM pg_locks WHERE NOT granted"):
+            assert threads[0].is_alive()
+        return whole(tx)
+
+    with moving.opened(home, to, "birch") as found:
+        prepared = moving.prepare(found)
+        monkeypatch.setattr(moving.fingerprint, "of_database", of_database)
+        kept = moving.confirm(found, prepared)
+        monkeypatch.undo()
+    threads[0].join()
+
+    assert kept
+    assert outcomes == [StoreUnusableError]
+    assert held(to) == prepared.fingerprint
 
 
 def test_what_was_put_aside_goes_after_seven_days(ends):

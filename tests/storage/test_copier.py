@@ -18,6 +18,7 @@ from ..conftest import Clock, World
 SEEDS = 12
 EMPTY = {
     *("imports", "passwords", "jobs", "citations", "verifications", "feedback", "sightings"),
+    "rates",
 }
 """Tables in which `fill` leaves nothing."""
 
@@ -165,7 +166,9 @@ def test_a_snapshot_is_copied_and_not_what_came_meanwhile(homes, places):
                 tx.execute("UPDATE store SET latest_at = latest_at + 1 WHERE singleton = 1")
             yield item
 
-    places["sqlite"].stage("local", 4, lambda tx: copier.copy(source, tx, writing))
+    places["sqlite"].stage(
+        "local", migrate.newest_version(), lambda tx: copier.copy(source, tx, writing)
+    )
 
     assert digest(places["sqlite"].staged("local")) == before != digest(source)
 
@@ -204,7 +207,9 @@ def test_a_copier_that_loses_or_changes_one_value_is_found_out(homes, places, ch
     engine = places["sqlite"].engine("local")
 
     with pytest.raises(StoreUnusableError, match="not the same: table approvals"):
-        places[target].stage("local", 4, lambda tx: copier.copy(engine, Lossy(tx, change)))
+        places[target].stage(
+            "local", migrate.newest_version(), lambda tx: copier.copy(engine, Lossy(tx, change))
+        )
 
     assert places[target].staged("local") is None
     engine.close()
