@@ -193,6 +193,9 @@ class Connections:
             connection.execute(
                 "SET client_encoding = 'UTF8'; SET jit = off; SET standard_conforming_strings = on;"
                 f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s';"
+                # Else a machine that vanished would keep its lock for hours.
+                " SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;"
+                " SET tcp_keepalives_count = 3;"
                 f" SET lock_timeout = '{seconds}s';"
                 f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
                 prepare=False,

@@ -12,24 +12,20 @@ def add(tx: Transaction, at: int, passed: Mapping[str, int]) -> dict[str, int]:
     Args:
         tx: The transaction.
         at: Now.
-        passed: Bucket to how long it takes to refill what passed, in microseconds.
+        passed: Bucket, 64 hexadecimal digits, to the microseconds that refilling what passed takes.
     """
-    tx.executemany(
-        """
-        INSERT INTO rates (bucket, full_at)
-        VALUES (:bucket, :at + :passed)
-            ON CONFLICT (bucket) DO UPDATE
-           SET full_at = CASE WHEN rates.full_at > :at THEN rates.full_at ELSE :at END + :passed
-        """,
-        [{"bucket": bucket, "at": at, "passed": p} for bucket, p in sorted(passed.items())],
-    )
     rows = tx.rows(
         """
-        SELECT r.bucket, r.full_at
-          FROM json_each(:buckets) AS wanted
-          JOIN rates AS r ON r.bucket = wanted.value
+        INSERT INTO rates (bucket, full_at)
+        SELECT substr(told.value, 1, 64), :at + CAST(substr(told.value, 66) AS INTEGER)
+          FROM json_each(:told) AS told
+         WHERE TRUE
+            ON CONFLICT (bucket) DO UPDATE
+           SET full_at = CASE WHEN rates.full_at > :at THEN rates.full_at ELSE :at END
+                         + excluded.full_at - :at
+        RETURNING bucket, full_at
         """,
-        {"buckets": json.dumps(list(passed))},
+        {"at": at, "told": json.dumps([f"{bucket} {p}" for bucket, p in passed.items()])},
     )
     return {bucket: int(full_at) for bucket, full_at in rows}
 

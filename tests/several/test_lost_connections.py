@@ -5,6 +5,7 @@ import pytest
 from codeflow_memory.domain.errors import BusyError, ContentionError, UnreachableError
 from codeflow_memory.services import mutation
 from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.storage import connections
 
 from .proxy import Cut, Proxy
 
@@ -133,3 +134,24 @@ def test_without_tries_a_commit_that_was_done_is_told_as_busy(
 
     through.write(ann, project, op="k", title="Title", body="Body")
     assert entries(through) == (before[0] + 1, before[1] + 1)
+
+
+def test_who_hangs_in_a_transaction_loses_it_and_the_others_write(
+    world, cast, project, new_home, monkeypatch
+):
+    """With one second, where the product has `IN_TRANSACTION_SECONDS`."""
+    ann = cast.ann
+    monkeypatch.setattr(connections, "IN_TRANSACTION_SECONDS", 1)
+    other = Tenants(new_home(), now=world.clock)
+    hanging = other.get("local")
+
+    def hang():
+        with hanging.engine.write() as tx:
+            # Waits for the lock, and gets it when the one who holds it is thrown out.
+            assert world.write(ann, project)
+            tx.value("SELECT 1")
+
+    with pytest.raises(UnreachableError):
+        hang()
+
+    other.close()
