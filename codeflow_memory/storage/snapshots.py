@@ -1,9 +1,11 @@
 """Snapshots: what a home keeps of earlier states, and which may hold what was deleted since."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
-from codeflow_memory.storage import copies, restoration
+from codeflow_memory.storage import copies, databases, restoration
+from codeflow_memory.storage.databases import Earlier
 from codeflow_memory.storage.home import Home
 
 FIX: Mapping[bool, str] = {
@@ -26,3 +28,9 @@ def of(home: Home) -> list[Path]:
     """
     own = (path for paths in copies.kept(home).values() for path in paths)
     return [*restoration.undo_folders(home), *own]
+
+
+def beside(home: Home) -> list[Earlier]:
+    """List what lies beside the databases of a home, wherever those are."""
+    with closing(databases.of(home)) as found:
+        return found.earlier()

@@ -198,26 +198,28 @@ def test_the_check_sees_each_way_to_reach_storage(line, taken):
 
 def contracts():
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
-    return {contract["type"]: contract for contract in linter["contracts"]}
+    return {contract["name"]: contract for contract in linter["contracts"]}
 
 
 def test_the_linter_forbids_http_to_import_storage():
-    contract = contracts()["forbidden"]
+    contract = contracts()["http reaches storage through services only"]
 
+    assert contract["type"] == "forbidden"
     assert contract["source_modules"] == [f"{PACKAGE}.http"]
     assert contract["forbidden_modules"] == [f"{PACKAGE}.storage"]
     assert "ignore_imports" not in contract
 
 
 def test_the_linter_keeps_the_backup_and_the_server_apart():
-    contract = contracts()["independence"]
+    contract = contracts()["the backup and the server share no import"]
 
+    assert contract["type"] == "independence"
     assert contract["modules"] == [PACKAGE, "codeflow_backup"]
     assert "ignore_imports" not in contract
 
 
 def test_the_layers_are_exhaustive_and_know_no_exception():
-    contract = contracts()["layers"]
+    contract = contracts()["imports point down"]
 
     assert contract["type"] == "layers"
     assert contract["exhaustive"] is True

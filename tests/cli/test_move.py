@@ -129,6 +129,18 @@ def test_and_back_again(cli, begun, url):
     assert begun
 
 
+def test_what_was_put_aside_is_in_the_status(cli, begun, url):
+    cli("tenant", "move", "local", "--to", url, "--yes").ok()
+    cli("tenant", "move", "acme", "--to", url, "--yes").ok()
+
+    cli("tenant", "move", "acme", "--to", cli.home, "--database", url, "--yes").ok()
+
+    shown = cli("status", "--json", "--database", url).ok().out
+    assert "cfm-old-" in shown
+    assert shown.count("undo-") == 2
+    assert begun
+
+
 def test_a_backup_of_a_server_comes_back_into_it_and_into_files(cli, begun, url, key, tmp_path):
     for slug in ("acme", "local"):
         cli("tenant", "move", slug, "--to", url, "--yes").ok()
