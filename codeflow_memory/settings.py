@@ -189,7 +189,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         raise InvalidRequestError.at(path.name, "is no regular file")
     try:
         text = path.read_text("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if environment.get(VARIABLE):
             raise InvalidRequestError.at(VARIABLE, "no such file") from None
         return Settings()

@@ -123,10 +123,15 @@ class Tenants:
 
         Raises:
             InvalidRequestError: *slug* is no slug, or the tenant exists.
+            StoreUnusableError: It is to be made on a server, and stands as a file of the home.
         """
         if self._databases.exists(slug):
             raise _exists()
         moves.refuse_making(self.home, slug, self._databases.address)
+        if self.home.server is not None and slug in self.home.tenants():
+            # The checkpoints beside the file are of its audit, and would be continued by another's.
+            detail = "this home has its file: `codeflow-memory tenant move` takes it over"
+            raise StoreUnusableError(f"tenant {slug}", detail)
         home_key, at = self._key(), self._now()
         instance_id = self._random_bytes(_INSTANCE_BYTES).hex()
 

@@ -4,10 +4,12 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from urllib.parse import quote
 
+import psycopg
 import pytest
 
 from codeflow_memory.storage import servers
@@ -300,18 +302,31 @@ def test_a_second_home_with_the_first_ones_key_serves_the_same_tenants(
         assert second.stop() == 0
 
 
-def test_a_home_with_files_that_names_a_server_says_that_they_are_not_served(cli, home, url):
+def test_a_tenant_that_stands_as_a_file_is_not_made_a_second_time(cli, home, url):
     cli("tenant", "create", "birch").ok()
-    before = (home / "memory.sqlite").read_bytes()
-    person = ("token", "create", "--principal", "ann", "--kind", "user", "--role", "reader")
+    before = {p: p.read_bytes() for p in home.rglob("*") if p.is_file()}
 
-    cli(*person, "--database", url).ok()
+    for command in (["up", "--port", "0"], ["tenant", "create", "birch"]):
+        done = cli(*command, "--database", url)
+        assert done.code == 1
+        assert "this home has its file: `codeflow-memory tenant move`" in done.err
+
+    assert cli("tenant", "list", "--database", url).ok().out == ""
+    assert {p: p.read_bytes() for p in before} == before
+
+
+def test_files_beside_a_server_are_said_to_be_served_to_nobody(cli, home, url, tmp_path):
+    cli("tenant", "create", "birch").ok()
+    other = Cli(tmp_path / "other")
+    other.home.mkdir(mode=0o700)
+    shutil.copy(home / "key", other.home / "key")
+    other("tenant", "create", "oak", "--database", url).ok()
+
     doctor = cli("doctor", "--json", "--database", url)
-
     assert checks(doctor)["files"]["state"] == "warning"
     assert "local, birch" in checks(doctor)["files"]["detail"]
     assert "tenant move" in checks(doctor)["files"]["fix"]
-    assert (home / "memory.sqlite").read_bytes() == before
+
     server = Server(home, "--database", url)
     server.process.terminate()
     _, said = server.process.communicate(timeout=SECONDS)
@@ -415,6 +430,58 @@ def test_a_password_is_in_no_output_error_log_or_list_of_processes(cli, home, se
     assert "s3cret" not in whole
     assert "codeflow-memory" in said[0] or "codeflow_memory" in said[0]
     assert "postgresql://codeflow@" in said[0]
+
+
+@pytest.fixture
+def locked(cluster, database):
+    """The database's URL for a login that the server asks for its password; gone with the test."""
+    cluster.sql(f"CREATE ROLE locked LOGIN CREATEROLE NOINHERIT PASSWORD '{PASSWORD}'")
+    cluster.sql(f"GRANT CONNECT, CREATE ON DATABASE {database} TO locked")
+    rules = cluster.data / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all locked scram-sha-256\n{before}")
+    cluster.sql("SELECT pg_reload_conf()")
+    address = cluster.url(database, "locked")
+    deadline = time.monotonic() + SECONDS
+    while is_let_in(address):
+        assert time.monotonic() < deadline
+    yield address
+    rules.write_text(before)
+    cluster.sql("SELECT pg_reload_conf()")
+    cluster.sql("DROP SCHEMA IF EXISTS cfm_local CASCADE", database)
+    cluster.sql(f"REVOKE ALL ON DATABASE {database} FROM locked")
+    cluster.sql("DROP ROLE IF EXISTS locked, cfm_local")
+
+
+def is_let_in(address: str) -> bool:
+    try:
+        psycopg.connect(address).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_the_password_comes_from_the_address_its_file_or_the_credential(cli, locked, tmp_path):
+    whole = locked.replace("locked@", f"locked:{ENCODED}@")
+    (tmp_path / "codeflow-database").write_text(whole)
+    passwords = tmp_path / "passwords"
+    passwords.write_text("*:*:*:locked:" + PASSWORD.replace(":", "\\:"))
+    passwords.chmod(0o600)
+    make = ("token", "create", "--principal", "ann", "--kind", "user", "--role", "reader")
+
+    without = cli(*make, "--database", locked)
+    wrong = cli(*make, "--database", locked.replace("locked@", "locked:wrong@"))
+    assert (without.code, wrong.code, cli.home.exists()) == (6, 6, False)
+    assert "password" in without.err
+    assert 'refuses us: password authentication failed for user "locked"' in wrong.err
+    for argv, more in (
+        (["--database", whole], {}),
+        ([], {"CODEFLOW_DATABASE": whole}),
+        ([], {"CREDENTIALS_DIRECTORY": str(tmp_path)}),
+        (["--database", locked], {"PGPASSFILE": str(passwords)}),
+    ):
+        done = cli(*make, *argv, **more).ok()
+        assert "s3cret" not in done.out + done.err
 
 
 def test_the_search_for_the_password_would_see_it(secured):
