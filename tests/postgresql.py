@@ -96,8 +96,13 @@ class Cluster:
         self.sql(f"CREATE DATABASE {name} OWNER {USER}")
         return name
 
+    def copy(self, database: str, to: str) -> None:
+        """Make *to*, or make it anew, as *database* is; nobody is connected to it any more."""
+        self.sql(f"DROP DATABASE IF EXISTS {to} WITH (FORCE)")
+        self.sql(f"CREATE DATABASE {to} TEMPLATE {database} OWNER {USER} STRATEGY file_copy")
+
     def drop(self, database: str) -> None:
-        self.sql(f"DROP DATABASE {database} WITH (FORCE)")
+        self.sql(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(  # noqa: S603 - our own words
