@@ -41,7 +41,8 @@ class Cluster:
     def start(self, *settings: str) -> None:
         if self._user is not None:
             shutil.chown(self.folder, self._user)
-        if not self.data.exists():
+        is_new = not self.data.exists()
+        if is_new:
             self._run(
                 program("initdb"),
                 f"--pgdata={self.data}",
@@ -65,10 +66,8 @@ class Cluster:
             f"--log={self.folder / 'log'}",
             f"--options={told}",
         )
-        self.sql(
-            f"DO $$ BEGIN CREATE ROLE {USER} LOGIN CREATEROLE NOINHERIT;"
-            " EXCEPTION WHEN duplicate_object THEN NULL; END $$"
-        )
+        if is_new:
+            self.sql(f"CREATE ROLE {USER} LOGIN CREATEROLE NOINHERIT")
 
     def stop(self, mode: str = "immediate") -> None:
         self._run(program("pg_ctl"), "stop", f"--mode={mode}", f"--pgdata={self.data}")
@@ -91,9 +90,12 @@ class Cluster:
             return found.fetchall() if found.description else []
 
     def make(self) -> str:
-        """Make a database for the product's login; return its name."""
+        """Make a database for the product's login, as the runbook has it; return its name."""
         name = f"t{next(self._numbers)}"
-        self.sql(f"CREATE DATABASE {name} OWNER {USER}")
+        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+        self.sql(f"GRANT CONNECT, CREATE ON DATABASE {name} TO {USER}")
+        self.sql("REVOKE ALL ON SCHEMA public FROM PUBLIC", name)
         return name
 
     def copy(self, database: str, to: str) -> None:

@@ -162,6 +162,13 @@ def earlier(home: Home) -> Iterator[Check]:
             f"{path.relative_to(home.path)} may hold what was deleted since",
             snapshots.FIX[path.is_dir()],
         )
+    for kept in snapshots.beside(home):
+        yield Check(
+            "earlier state",
+            State.WARNING,
+            f"{kept.name} of {kept.tenant} may hold what was deleted since",
+            snapshots.FIX_BESIDE[kept.retired],
+        )
 
 
 def document(home: Home) -> Iterator[Check]:

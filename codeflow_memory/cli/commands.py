@@ -122,6 +122,7 @@ _TREE: Mapping[str, Place] = {
     "tenant": {
         "create": "codeflow_memory.cli.tenant:create",
         "list": "codeflow_memory.cli.tenant:list_tenants",
+        "move": "codeflow_memory.cli.move:move",
         "rekey": "codeflow_memory.cli.tenant:rekey",
     },
     "retention": {

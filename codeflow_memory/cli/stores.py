@@ -96,7 +96,10 @@ def settle(home: Home) -> None:
     # A home is restored once in a long time, if ever.
     from codeflow_memory.services import restoration  # noqa: PLC0415 - when it is needed
 
-    if restoration.settle(home, lambda: tenants_of(home, load(home.path), migrating=True)):
+    def open_tenants() -> Tenants:
+        return tenants_of(home, load(home.path), migrating=True, rekeying=True)
+
+    if restoration.settle(home, open_tenants):
         talk("a backup was restored here: the tokens of its runs are revoked")
 
 

@@ -137,6 +137,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
                 hosts,
                 lambda: ids.new("req"),
                 observers=observers,
+                shared=start.opened.tenants.shared,
             )
         )
         (home.path / SERVER).write_text(listener.url, "utf-8")

@@ -10,6 +10,7 @@ only connection that it has. Locks go with their connections: after a restart of
 its machine, nothing is left behind, and nobody comes back without taking the lock again.
 """
 
+import re
 import threading
 import time
 from collections import deque
@@ -23,7 +24,12 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
-from codeflow_memory.domain.errors import BusyError, StoreUnusableError, UnreachableError
+from codeflow_memory.domain.errors import (
+    BusyError,
+    InternalError,
+    StoreUnusableError,
+    UnreachableError,
+)
 from codeflow_memory.storage.engine import APPLICATION_ID, Row
 
 MAX_CONNECTIONS = 12
@@ -88,8 +94,10 @@ class Connections:
 
         Raises:
             BusyError: All connections were in use for too long.
-            StoreUnusableError: A migration holds the database, or others use what is wanted alone.
-            UnreachableError: The transaction ended by itself.
+            InternalError: The block passed over the error of a statement, or ended the transaction.
+            StoreUnusableError: The login is refused, the server only reads, a migration holds the
+                database, or others use what is wanted alone.
+            UnreachableError: The connection was lost.
             psycopg.Error: What the server says.
         """
         if not self._room.acquire(timeout=CONNECT_SECONDS):
@@ -98,10 +106,14 @@ class Connections:
             connection = self._begin(opening.encode())
             try:
                 yield connection
-                if connection.info.transaction_status is not TransactionStatus.INTRANS:
-                    # Its COMMIT would roll back without a word.
-                    raise UnreachableError
-                connection.commit()
+                match connection.info.transaction_status:
+                    case TransactionStatus.INTRANS:
+                        connection.commit()
+                    case TransactionStatus.UNKNOWN:
+                        raise UnreachableError
+                    case _:
+                        # Its COMMIT would roll back without a word.
+                        raise InternalError
             finally:
                 self._take_back(connection)
         finally:
@@ -123,6 +135,10 @@ class Connections:
             connection = kept or self._opened()
             try:
                 connection.execute(opening, prepare=False)
+            except errors.FeatureNotSupported:
+                # So a standby refuses to begin what may write.
+                self._take_back(connection)
+                raise StoreUnusableError("the database", _READ_ONLY) from None
             except BaseException as error:
                 self._take_back(connection)
                 if kept is not None and kept.closed and isinstance(error, psycopg.Error):
@@ -147,16 +163,22 @@ class Connections:
             one.close()
 
     def _opened(self) -> Connection:
-        connection = Connection.connect(
-            self._url,
-            autocommit=True,
-            application_name="codeflow-memory",
-            connect_timeout=int(CONNECT_SECONDS),
-            keepalives_idle=SILENT_SECONDS // 2,
-            keepalives_interval=1,
-            keepalives_count=SILENT_SECONDS // 2,
-            tcp_user_timeout=SILENT_SECONDS * 1_000,
-        )
+        try:
+            connection = Connection.connect(
+                self._url,
+                autocommit=True,
+                application_name="codeflow-memory",
+                connect_timeout=int(CONNECT_SECONDS),
+                keepalives_idle=SILENT_SECONDS // 2,
+                keepalives_interval=1,
+                keepalives_count=SILENT_SECONDS // 2,
+                tcp_user_timeout=SILENT_SECONDS * 1_000,
+            )
+        except psycopg.OperationalError as error:
+            if _REFUSED.search(str(error)):
+                raise StoreUnusableError("the database", _NO_LOGIN) from None
+            # Without the library's text, which has the address.
+            raise UnreachableError from None
         try:
             self._configure(connection)
         except BaseException:
@@ -171,6 +193,9 @@ class Connections:
             connection.execute(
                 "SET client_encoding = 'UTF8'; SET jit = off; SET standard_conforming_strings = on;"
                 f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s';"
+                # Else a machine that vanished would keep its lock for hours.
+                " SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;"
+                " SET tcp_keepalives_count = 3;"
                 f" SET lock_timeout = '{seconds}s';"
                 f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
                 prepare=False,
@@ -186,6 +211,17 @@ class Connections:
 
 
 _HELD = "a migration holds it; try again when that is done"
+_READ_ONLY = "the server is read only; name its primary"
+_NO_LOGIN = "the login is refused; check user, password, name and certificates in its address"
+
+_REFUSED = re.compile(
+    r"authentication failed|no password supplied|no pg_hba\.conf entry"
+    r"|(?:role|database) \"[^\"]*\" (?:does not exist|is not permitted to log in)"
+    r"|permission denied for database|not currently accepting connections"
+    r"|does not support SSL|certificate|invalid (?:\w+ value|port number|integer value)"
+)
+"""What no second attempt gets past; the library tells it by words alone. A server that speaks
+another language is unreachable instead."""
 
 
 class _FlagDumper(Int8Dumper):

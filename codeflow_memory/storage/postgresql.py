@@ -7,6 +7,7 @@ SQLite, and under READ COMMITTED every later statement sees what the writer befo
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 import psycopg
 from psycopg import errors, sql
@@ -18,11 +19,12 @@ from codeflow_memory.domain.errors import (
     CodeflowError,
     ContentionError,
     DeadlineExceededError,
+    InternalError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import dialect, migrate
+from codeflow_memory.storage import catalog, dialect, migrate
 from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
@@ -35,22 +37,27 @@ from codeflow_memory.storage.engine import (
     Transaction,
 )
 
-_STREAMED_ROWS = 500
+_BATCH_ROWS = 500
+"""How many rows are read or written in one round trip."""
+
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = "SELECT 1 FROM store WHERE singleton = 1 FOR UPDATE"
+_ALONE = "LOCK TABLE store IN ACCESS EXCLUSIVE MODE"
+"""At first, and not after the row: whoever waits for that would be waited for as well."""
 
 
 class PostgreSQLTransaction(Transaction):
-    """Statements on one connection."""
+    """Statements on one connection, until the transaction is over."""
 
-    __slots__ = ("_connection", "_deadline", "_streams")
+    __slots__ = ("_connection", "_deadline", "_is_over", "_streams")
 
     def __init__(self, connection: Connection, *, writes: bool) -> None:
         super().__init__(writes=writes)
         self._connection = connection
         self._deadline = deadline.current.get()
-        self._streams = 0
+        self._is_over = False
+        self._streams: list[psycopg.ServerCursor[Row]] = []
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> list[Row]:
         """Return all rows, in the statement's order."""
@@ -63,67 +70,53 @@ class PostgreSQLTransaction(Transaction):
     def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         """Yield the rows as they are read; other statements may run in between."""
         self._check()
-        self._streams += 1
-        with self._connection.cursor(f"stream_{self._streams}") as cursor:
-            cursor.itersize = _STREAMED_ROWS
+        with self._connection.cursor(f"stream_{len(self._streams)}") as cursor:
+            self._streams.append(cursor)
             cursor.execute(dialect.statement(sql), parameters or {})
-            yield from cursor
+            while rows := cursor.fetchmany(_BATCH_ROWS):
+                yield from rows
+                self._check()
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> int:
         """Run one writing statement and return how many rows it changed."""
         return max(0, self._run(sql, parameters).rowcount)
 
     def executemany(self, sql: str, parameters: Iterable[Parameters | Sequence[object]]) -> None:
-        """Run one writing statement for each of *parameters*, without waiting in between."""
-        self._check()
-        given = list(parameters)
-        by_place = bool(given) and not isinstance(given[0], Mapping)
+        """Run one writing statement for each of *parameters*, a batch in one round trip."""
+        given = iter(parameters)
         with self._connection.cursor() as cursor:
-            cursor.executemany(dialect.statement(sql, by_place=by_place), given)
+            # Listed: what comes from another statement must have come before the batch is sent.
+            while batch := list(islice(given, _BATCH_ROWS)):
+                self._check()
+                by_place = not isinstance(batch[0], Mapping)
+                cursor.executemany(dialect.statement(sql, by_place=by_place), batch)
 
     def tables(self) -> list[Table]:
         """List the tables of the tenant's schema, in byte order of their names."""
-        columns = self._run(_COLUMNS, None).fetchall()
-        keys = self._run(_KEYS, None).fetchall()
-        return [
-            Table(
-                name,
-                tuple(column for table, column in columns if table == name),
-                tuple(column for table, column in keys if table == name),
-            )
-            for name in sorted({table for table, _ in columns}, key=str.encode)
-        ]
+        return catalog.tables(self)
 
     def is_alive(self) -> bool:
         """Tell whether the transaction still stands: a lost connection ends it."""
         alive = {TransactionStatus.INTRANS, TransactionStatus.INERROR}
         return self._connection.info.transaction_status in alive
 
+    def end(self) -> None:
+        """Run nothing more: the connection is about to be another transaction's."""
+        self._is_over = True
+        for cursor in self._streams:
+            cursor.close()
+
     def _run(self, sql: str, parameters: Parameters | None) -> psycopg.Cursor[Row]:
         self._check()
         return self._connection.execute(dialect.statement(sql), parameters or {})
 
     def _check(self) -> None:
+        if self._is_over:
+            raise InternalError
         if self._deadline is not None and self._deadline.passed():
             raise DeadlineExceededError
 
 
-_COLUMNS = """
-SELECT c.relname, a.attname
-  FROM pg_class AS c
-  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
- WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
- ORDER BY c.relname, a.attnum
-"""
-_KEYS = """
-SELECT c.relname, a.attname
-  FROM pg_index AS i
-  JOIN pg_class AS c ON c.oid = i.indrelid
- CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (number, place)
-  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
- WHERE c.relnamespace = current_schema()::regnamespace AND i.indisprimary
- ORDER BY c.relname, k.place
-"""
 _SIZE = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
   FROM pg_class AS c
@@ -131,13 +124,24 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
 """
 
 
+@contextmanager
+def _ended(connection: Connection, *, writes: bool) -> Iterator[PostgreSQLTransaction]:
+    """Run statements on *connection* in the block, and none after it."""
+    tx = PostgreSQLTransaction(connection, writes=writes)
+    try:
+        yield tx
+    finally:
+        tx.end()
+
+
 class PostgreSQLEngine(Engine):
     """One tenant's schema.
 
     Args:
         connections: Of a login that may take the tenant's role.
-        schema: The schema, and the role that owns it.
+        schema: The schema, and unless *role* is given the role that owns it.
         name: What refusals call it.
+        role: The role that owns it.
         busy_timeout_ms: How long a writer waits for the lock before `BusyError`.
     """
 
@@ -147,12 +151,13 @@ class PostgreSQLEngine(Engine):
         schema: str,
         name: str,
         *,
+        role: str | None = None,
         busy_timeout_ms: int = BUSY_TIMEOUT_MS,
     ) -> None:
         super().__init__(name)
         self.schema = schema
         self._connections = connections
-        self._as_tenant = as_tenant(schema)
+        self._as_tenant = as_tenant(schema, role or schema)
         self._busy_timeout_ms = busy_timeout_ms
 
     @contextmanager
@@ -160,22 +165,30 @@ class PostgreSQLEngine(Engine):
         """Run the block on one consistent snapshot."""
         with self._transaction(_READ) as connection:
             self._refuse_newer(connection)
-            yield PostgreSQLTransaction(connection, writes=False)
+            with _ended(connection, writes=False) as tx:
+                yield tx
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Run the block with the row of ``store`` locked, and commit at its end."""
         with self._transaction(_WRITE, _LOCK) as connection:
             self._refuse_newer(connection)
-            yield PostgreSQLTransaction(connection, writes=True)
+            with _ended(connection, writes=True) as tx:
+                yield tx
         self.written = True
+
+    @contextmanager
+    def alone(self) -> Iterator[Transaction]:
+        """Run the block while nobody else is in a transaction that asked anything of the tenant."""
+        with self._transaction(_WRITE, _ALONE) as connection:
+            yield PostgreSQLTransaction(connection, writes=True)
 
     def script(
         self,
         sql: str,
         *,
         user_version: int,  # noqa: ARG002 - the ledger that *record* writes says it here
-        record: Callable[[Transaction], None] | None = None,
+        record: Callable[[Transaction], object] | None = None,
     ) -> None:
         """Run migrations, then *record*, in one transaction; of two at once the second waits."""
         try:
@@ -184,7 +197,7 @@ class PostgreSQLEngine(Engine):
         except psycopg.Error as error:
             raise MigrationError(str(error)) from error
 
-    def create(self, prepare: str, sql: str, record: Callable[[Transaction], None]) -> None:
+    def create(self, prepare: str, sql: str, record: Callable[[Transaction], object]) -> None:
         """Make the schema with *prepare*, run migrations in it, then *record*: all or nothing.
 
         Args:
@@ -195,10 +208,12 @@ class PostgreSQLEngine(Engine):
         Raises:
             FileExistsError: The schema exists.
         """
-        with translated(self.name), self._connections.transaction(_WRITE) as connection:
+        opening = "; ".join((_WRITE, *self._timeouts()))
+        with translated(self.name), self._connections.transaction(opening) as connection:
             try:
                 connection.execute(f"{prepare}; {self._as_tenant}".encode(), prepare=False)
-            except errors.DuplicateSchema:
+            except (errors.DuplicateSchema, errors.UniqueViolation):
+                # The second is said to the later of two makers at the same moment.
                 raise FileExistsError from None
             self._script(connection, sql, record)
         self.written = True
@@ -232,11 +247,12 @@ class PostgreSQLEngine(Engine):
         """Keep the connections: they are every tenant's."""
 
     def _script(
-        self, connection: Connection, sql: str, record: Callable[[Transaction], None] | None
+        self, connection: Connection, sql: str, record: Callable[[Transaction], object] | None
     ) -> None:
         connection.execute(dialect.definition(sql), prepare=False)
         if record is not None:
-            record(PostgreSQLTransaction(connection, writes=True))
+            with _ended(connection, writes=True) as tx:
+                record(tx)
 
     def _refuse_newer(self, connection: Connection) -> None:
         """Refuse a schema that a newer program migrated since it was opened, once a connection.
@@ -265,11 +281,11 @@ class PostgreSQLEngine(Engine):
             yield f"SET LOCAL statement_timeout = {limit.left_ms():d}"
 
 
-def as_tenant(schema: str) -> str:
+def as_tenant(schema: str, role: str) -> str:
     """Return the statements that make the rest of a transaction the tenant's own."""
-    quoted = sql.Identifier(schema).as_string(None)
+    path, owner = (sql.Identifier(name).as_string(None) for name in (schema, role))
     # Temporary tables last: else one could hide a table of the tenant.
-    return f"SET LOCAL ROLE {quoted}; SET LOCAL search_path = {quoted}, pg_temp"
+    return f"SET LOCAL ROLE {owner}; SET LOCAL search_path = {path}, pg_temp"
 
 
 @contextmanager
@@ -284,6 +300,9 @@ def translated(name: str) -> Iterator[None]:
         raise
 
 
+_NOT_OURS = "its schema or role is missing, or not ours"
+_READ_ONLY = "the server is read only; name its primary"
+
 _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowError]], ...] = (
     ((errors.LockNotAvailable,), lambda _: BusyError()),
     ((errors.SerializationFailure, errors.DeadlockDetected), lambda _: ContentionError()),
@@ -294,6 +313,10 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
         lambda name: StoreUnusableError(name, "it is damaged; restore the newest backup"),
     ),
     (
+        (errors.SystemError, errors.IoError, errors.UndefinedFile, errors.DuplicateFile),
+        lambda name: StoreUnusableError(name, "the server cannot read or write its files"),
+    ),
+    (
         (
             errors.UndefinedTable,
             errors.UndefinedObject,
@@ -301,11 +324,13 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
             errors.InsufficientPrivilege,
             errors.InvalidParameterValue,
         ),
-        lambda name: StoreUnusableError(name, "its schema or role is missing, or not ours"),
+        lambda name: StoreUnusableError(name, _NOT_OURS),
     ),
+    ((errors.ReadOnlySqlTransaction,), lambda name: StoreUnusableError(name, _READ_ONLY)),
     (
-        (errors.ReadOnlySqlTransaction,),
-        lambda name: StoreUnusableError(name, "the server is read only; name its primary"),
+        # They would be refused again: not a matter of time, as the others of their class are.
+        (errors.ProgramLimitExceeded, errors.StatementTooComplex, errors.TooManyColumns),
+        lambda _: InternalError(),
     ),
     (
         (

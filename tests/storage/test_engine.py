@@ -1,64 +1,56 @@
-"""The engine: how files are opened, what a transaction keeps, and how errors are told."""
+"""The seam: what a transaction keeps and shows, the same on both engines."""
 
 import threading
-from collections import Counter
-from stat import S_IMODE
+import time
 
-import apsw
 import pytest
 
 from codeflow_memory.domain import deadline
 from codeflow_memory.domain.deadline import Deadline
-from codeflow_memory.domain.errors import (
-    BusyError,
-    CodeflowError,
-    DeadlineExceededError,
-    InternalError,
-    NotFoundError,
-    StorageFullError,
-    StoreUnusableError,
-)
-from codeflow_memory.storage import approvals
-from codeflow_memory.storage import sqlite as engines
-from codeflow_memory.storage.engine import APPLICATION_ID
-from codeflow_memory.storage.sqlite import SQLiteEngine, translated
+from codeflow_memory.domain.errors import BusyError, DeadlineExceededError, NotFoundError
+from codeflow_memory.storage import migrate
+from codeflow_memory.storage.engine import APPLICATION_ID, Table
+from codeflow_memory.storage.migrate import Migration
+
+STORE = "CREATE TABLE store (singleton INTEGER PRIMARY KEY) STRICT; INSERT INTO store VALUES (1);"
+NUMBERS = "CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT;"
+VALUES = """
+CREATE TABLE "values" (
+    place   INTEGER NOT NULL PRIMARY KEY,
+    integer INTEGER,
+    real    REAL,
+    text    TEXT,
+    blob    BLOB
+) STRICT;
+"""
 
 
 @pytest.fixture
-def empty(tmp_path):
-    made = SQLiteEngine(tmp_path / "some.sqlite", busy_timeout_ms=50)
-    made.create()
-    yield made
-    made.close()
-
-
-class Time:
-    """Stands still but for those who sleep; remembers how long they did."""
-
-    def __init__(self):
-        self.at = 1_000.0
-        self.waits = []
-
-    def monotonic(self):
-        return self.at
-
-    def sleep(self, seconds):
-        self.waits.append(seconds)
-        self.at += seconds
+def empty(bare):
+    return bare(busy_timeout_ms=50)
 
 
 @pytest.fixture
-def still(monkeypatch):
-    """The engine's time, in the test's hand."""
-    made = Time()
-    monkeypatch.setattr(engines, "time", made)
-    return made
+def made(empty):
+    """The engine of a database of one schema, whose tables are the test's."""
+
+    def make(*tables: str):
+        apply(empty, *tables)
+        return empty
+
+    return make
 
 
 @pytest.fixture
-def numbers(empty):
-    empty.script("CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT", user_version=1)
-    return empty
+def numbers(made):
+    return made(NUMBERS)
+
+
+def apply(engine, *tables, record=None) -> None:
+    """Bring an empty database to its first schema."""
+    first = [Migration(1, "0001_first.sql", "\n".join((STORE, *tables)))]
+    script, recorder = migrate.script_of(first), migrate.recorder(first, record)
+    engine.script(script, user_version=1, record=recorder)
 
 
 def add(tx, *values):
@@ -81,69 +73,18 @@ def read(engine):
 
 def test_a_script_whose_record_fails_leaves_nothing(empty):
     with pytest.raises(NotFoundError):
-        empty.script(
-            "CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT", user_version=1, record=fail
-        )
+        apply(empty, NUMBERS, record=fail)
 
     assert empty.versions() == (0, 0)
-    with empty.read() as tx:
-        assert tx.rows("SELECT name FROM sqlite_schema") == []
+    apply(empty, NUMBERS)
+    assert read(empty) == []
 
 
 def test_a_script_and_its_record_are_written_together(empty):
-    empty.script(
-        "CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT",
-        user_version=1,
-        record=lambda tx: add(tx, 7),
-    )
+    apply(empty, NUMBERS, record=lambda tx: add(tx, 7))
 
-    assert empty.versions() == (APPLICATION_ID, 1)
+    assert empty.versions() == empty.header() == (APPLICATION_ID, 1)
     assert read(empty) == [7]
-
-
-@pytest.mark.parametrize(
-    ("pragma", "expected"),
-    [
-        ("journal_mode", "delete"),
-        ("synchronous", 3),
-        ("secure_delete", 1),
-        ("foreign_keys", 1),
-        ("trusted_schema", 0),
-        ("cell_size_check", 1),
-        ("temp_store", 2),
-        ("mmap_size", 0),
-    ],
-)
-def test_a_database_is_opened_as_the_contract_says(numbers, pragma, expected):
-    with numbers.read() as tx:
-        found = tx.value(f"PRAGMA {pragma}")
-
-    assert found in {expected, None}
-    assert found == expected or pragma == "mmap_size"
-
-
-def test_a_connection_is_defensive(numbers):
-    """Else a statement could write to the schema's own table, and damage the file by it."""
-    with numbers.write() as tx:
-        tx.execute("PRAGMA writable_schema = ON")
-        with pytest.raises(apsw.SQLError, match="may not be modified"):
-            tx.execute("UPDATE sqlite_schema SET sql = ''")
-
-
-def test_the_file_is_its_owners_alone_and_keeps_room_for_checksums(numbers):
-    assert S_IMODE(numbers.path.stat().st_mode) == 0o600
-    assert numbers.path.read_bytes()[20] == 8
-    assert numbers.header() == numbers.versions() == (APPLICATION_ID, 1)
-
-
-def test_an_existing_name_is_not_overwritten_and_a_link_not_followed(empty, tmp_path):
-    with pytest.raises(StoreUnusableError):
-        empty.create()
-    link = tmp_path / "link.sqlite"
-    link.symlink_to(empty.path)
-
-    with pytest.raises(StoreUnusableError), SQLiteEngine(link).read():
-        pass
 
 
 def test_an_error_in_the_block_keeps_nothing(numbers):
@@ -151,6 +92,15 @@ def test_an_error_in_the_block_keeps_nothing(numbers):
         fail(tx)
 
     assert read(numbers) == []
+    assert not numbers.written
+
+
+def test_a_block_that_ends_is_kept_and_said_to_have_written(numbers):
+    with numbers.write() as tx:
+        add(tx, 1)
+
+    assert read(numbers) == [1]
+    assert numbers.written
 
 
 def test_an_attempt_that_fails_undoes_itself_alone(numbers):
@@ -164,6 +114,20 @@ def test_an_attempt_that_fails_undoes_itself_alone(numbers):
     assert read(numbers) == [1, 4]
 
 
+def test_a_statement_that_fails_in_an_attempt_leaves_the_transaction_alive(
+    numbers, constraint_error
+):
+    with numbers.write() as tx:
+        add(tx, 1)
+        for _ in range(2):
+            with pytest.raises(constraint_error), tx.attempt():
+                add(tx, 2, 3, 1)
+        assert tx.is_alive()
+        add(tx, 4)
+
+    assert read(numbers) == [1, 4]
+
+
 def test_a_statement_tells_how_many_rows_it_changed(numbers):
     with numbers.write() as tx:
         add(tx, 1, 2, 3)
@@ -171,72 +135,20 @@ def test_a_statement_tells_how_many_rows_it_changed(numbers):
         assert tx.execute("UPDATE numbers SET n = n + 10 WHERE n > 1") == 2
         assert tx.execute("DELETE FROM numbers WHERE n > 10 RETURNING n") == 2
         assert tx.execute("DELETE FROM numbers WHERE n > 99") == 0
+        assert tx.execute("INSERT INTO numbers VALUES (1) ON CONFLICT (n) DO NOTHING") == 0
         assert (tx.row("SELECT n FROM numbers WHERE n = 9"), tx.value("SELECT 7")) == (None, 7)
 
 
-def test_a_statement_is_prepared_once_whatever_its_values(tx):
-    """Where statistics are compiled in, SQLite else prepares anew for each value of a key."""
-    prepared = []
-    # Whether a statement may be run is asked while it is prepared, and at no other time.
-    tx._connection.authorizer = lambda *_: prepared.append(1) or apsw.SQLITE_OK
-    for n in range(3):
-        approvals.find_all(tx, "rep_1", f"mem_{n}")
-        prepared.append(0)
-
-    assert prepared[0] == 1
-    assert prepared[-3:] == [0] * 3
-
-
-def test_a_reader_keeps_its_snapshot_and_a_writer_waits_no_longer_than_its_timeout(numbers):
+def test_a_writer_waits_no_longer_than_its_timeout_and_writes_nothing(numbers):
     with numbers.write() as tx:
         add(tx, 1)
-        with pytest.raises(BusyError), numbers.write():
-            pass
+        with pytest.raises(BusyError), numbers.write() as other:
+            add(other, 2)
 
     assert read(numbers) == [1]
 
 
-def test_a_writer_asks_for_the_lock_every_1_to_3_ms_for_5_seconds(numbers, still):
-    other = SQLiteEngine(numbers.path)
-
-    with numbers.write(), pytest.raises(BusyError), other.write():
-        pass
-
-    assert all(0.001 <= wait <= 0.003 for wait in still.waits)
-    assert len(set(still.waits)) > 1
-    assert 5.0 <= sum(still.waits) < 5.003
-
-
-def test_each_wait_of_a_connection_has_the_whole_of_its_time(still):
-    wait = engines._polling(5_000)
-    assert wait(0)
-
-    still.at += 60
-    assert wait(0)
-    assert wait(1)
-
-    still.at += 5
-    assert not wait(2)
-
-
-def test_a_connection_is_kept_until_it_has_idled_for_a_second(numbers, still):
-    read(numbers)
-    assert numbers._reaper.interval == 1.0
-    ((_, connection),) = numbers._idle
-
-    kept = []
-    for seconds in (0.9, 0.2):
-        numbers._reaper.cancel()
-        still.at += seconds
-        numbers._reap()
-        kept.append(len(numbers._idle))
-
-    assert kept == [1, 0]
-    with pytest.raises(apsw.ConnectionClosedError):
-        connection.execute("SELECT 1")
-
-
-def test_a_read_transaction_of_another_thread_sees_what_was_committed(numbers):
+def test_what_a_writer_writes_is_seen_when_it_is_committed(numbers):
     seen = []
     with numbers.write() as tx:
         add(tx, 1)
@@ -248,117 +160,187 @@ def test_a_read_transaction_of_another_thread_sees_what_was_committed(numbers):
     assert read(numbers) == [1]
 
 
-def test_a_passed_deadline_stops_a_statement(numbers):
-    token = deadline.current.set(Deadline(0.0))
-    try:
-        with pytest.raises(DeadlineExceededError), numbers.read() as tx:
-            tx.value(
-                "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9999999) "
-                "SELECT MAX(n) FROM r"
-            )
-    finally:
-        deadline.current.reset(token)
+def test_rows_are_streamed_while_other_statements_run_and_more_of_them_than_a_batch(numbers):
+    with numbers.write() as tx:
+        tx.executemany("INSERT INTO numbers (n) VALUES (:n)", ({"n": n} for n in range(1_200)))
+        pairs = zip(
+            tx.stream("SELECT n FROM numbers ORDER BY n"),
+            tx.stream("SELECT n FROM numbers ORDER BY n DESC"),
+            strict=True,
+        )
+        for (up,), (down,) in pairs:
+            assert up + down == 1_199
+            assert tx.value("SELECT COUNT(*) FROM numbers WHERE n < :n", {"n": up}) == up
+
+
+def test_a_stream_that_nobody_reads_to_its_end_disturbs_nothing(numbers):
+    with numbers.write() as tx:
+        add(tx, *range(3))
+    with numbers.read() as tx:
+        left = tx.stream("SELECT n FROM numbers ORDER BY n")
+        assert next(left) == (0,)
+    with numbers.write() as tx:
+        left.close()
+        add(tx, 9)
+
+    assert read(numbers) == [0, 1, 2, 9]
+
+
+@pytest.mark.parametrize("count", [0, 1, 1_001])
+def test_many_rows_are_written_by_name_or_by_place(made, count):
+    engine = made(VALUES)
+    sql = 'INSERT INTO "values" (place, text) VALUES (:place, :text)'
+    with engine.write() as tx:
+        tx.executemany(sql, ({"text": f"{n}", "place": n} for n in range(count)))
+        tx.executemany(sql, ((-n, f"{-n}") for n in range(1, count)))
+
+    with engine.read() as tx:
+        rows = tx.rows('SELECT place, text FROM "values" ORDER BY place')
+    assert rows == [(n, str(n)) for n in range(1 - count, count)]
+
+
+def test_of_many_rows_of_which_one_is_refused_none_is_kept(numbers, constraint_error):
+    with numbers.write() as tx, pytest.raises(constraint_error), tx.attempt():
+        tx.executemany("INSERT INTO numbers (n) VALUES (:n)", [(1,), (2,), (1,)])
 
     assert read(numbers) == []
-
-
-def test_a_damaged_file_is_said_to_be_damaged(numbers):
-    with numbers.write() as tx:
-        add(tx, *range(500))
-    numbers.close()
-    whole = numbers.path.read_bytes()
-    numbers.path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-
-    with pytest.raises(StoreUnusableError) as refused:
-        read(numbers)
-
-    assert str(refused.value).startswith("some.sqlite: the file is damaged")
-    assert str(numbers.path.parent) not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("error", "expected"),
+    ("column", "value"),
     [
-        (apsw.BusyError("x"), BusyError),
-        (apsw.FullError("x"), StorageFullError),
-        (apsw.InterruptError("x"), DeadlineExceededError),
-        (apsw.CorruptError("x"), StoreUnusableError),
-        (apsw.NotADBError("x"), StoreUnusableError),
-        (apsw.CantOpenError("x"), StoreUnusableError),
-        (apsw.ReadOnlyError("x"), StoreUnusableError),
-        (apsw.PermissionsError("x"), StoreUnusableError),
-        (apsw.IOError("x"), StoreUnusableError),
-        (InternalError(), InternalError),
+        *(("integer", n) for n in (0, -1, 2**31, 2**53 + 1, 2**63 - 1, -(2**63))),
+        *(("real", x) for x in (0.1, -0.5, 1e-300, 1.7e308, 5e-324, 0.0)),
+        *(("text", s) for s in ("", "ä a\u0308 \U0001f9ff", "':x' %s %% \\ \"", "\x01\n\u2028")),
+        *(("blob", b) for b in (b"", b"\0\xff\\000'", bytes(range(256)))),
+        *((c, None) for c in ("integer", "real", "text", "blob")),
     ],
 )
-def test_errors_of_the_engine_are_told_in_the_products_words(error, expected):
-    with pytest.raises(CodeflowError) as told, translated("memory.sqlite"):
-        raise error
+def test_a_value_comes_back_as_it_went(made, column, value):
+    engine = made(VALUES)
+    with engine.write() as tx:
+        tx.execute(f'INSERT INTO "values" (place, {column}) VALUES (1, :value)', {"value": value})  # noqa: S608 - a column of ours
 
-    assert type(told.value) is expected
-    assert told.value.__cause__ in {error, None}
-
-
-def test_a_journal_that_goes_while_it_is_asked_for_is_no_error(numbers):
-    """Another process's commit takes it away between any two looks at it."""
-    journal = numbers.path.with_name("some.sqlite-journal")
-    done = threading.Event()
-
-    def come_and_go():
-        while not done.is_set():
-            journal.write_bytes(b"x")
-            journal.unlink()
-
-    other = threading.Thread(target=come_and_go)
-    other.start()
-    seen = Counter[bool]()
-    try:
-        while seen.total() < 5_000 or len(seen) < 2:
-            seen[numbers.has_journal()] += 1
-    finally:
-        done.set()
-        other.join()
-
-    assert set(seen) == {True, False}
+    with engine.read() as tx:
+        found = tx.value(f'SELECT {column} FROM "values" WHERE {column} IS NOT NULL')  # noqa: S608 - a column of ours
+    assert found == value
+    assert type(found) is type(value)
 
 
-def test_a_closed_engine_holds_no_connection_and_opens_again(numbers, monkeypatch):
+def test_truths_are_0_and_1_and_sums_are_integers(made):
+    engine = made(VALUES)
+    with engine.write() as tx:
+        for place, flag in enumerate((True, False, True)):
+            tx.execute(
+                'INSERT INTO "values" (place, integer) VALUES (:place, :flag)',
+                {"place": place, "flag": flag},
+            )
+
+        row = tx.row(
+            """
+            SELECT SUM(integer), COUNT(*), MAX(integer), MIN(integer) = 0, 1 > 2,
+                   COALESCE(SUM(real), 0), EXISTS (SELECT 1 FROM store)
+              FROM "values"
+            """
+        )
+
+    assert row == (2, 3, 1, 1, 0, 0, 1)
+    assert {type(value) for value in row} <= {int, float}
+
+
+def test_texts_are_ordered_by_their_bytes(made):
+    engine = made(VALUES)
+    texts = ["B", "a", "Z", "ä", "a b", "a-b", "_", "\U0001f9ff", "é", "1", "10", "2"]
+    with engine.write() as tx:
+        tx.executemany('INSERT INTO "values" (place, text) VALUES (:p, :t)', enumerate(texts))
+        found = [text for (text,) in tx.rows('SELECT text FROM "values" ORDER BY text')]
+        below = tx.value('SELECT COUNT(*) FROM "values" WHERE text < :t', {"t": "a"})
+
+    assert found == sorted(texts, key=str.encode)
+    assert below == len([text for text in texts if text < "a"])
+
+
+def test_a_list_goes_in_by_one_parameter(numbers):
+    with numbers.write() as tx:
+        add(tx, *range(5))
+
+        found = tx.rows(
+            """
+            SELECT n
+              FROM numbers
+             WHERE n IN (SELECT CAST(value AS INTEGER) FROM json_each(:ids))
+             ORDER BY n
+            """,
+            {"ids": "[1, 3, 99]"},
+        )
+
+    assert found == [(1,), (3,)]
+
+
+def test_the_tables_are_told_with_columns_and_key_in_their_order(made):
+    pairs = 'CREATE TABLE "Pairs" (c TEXT, b INTEGER, a TEXT, PRIMARY KEY (a, b)) STRICT;'
+    engine = made(VALUES, pairs, "CREATE TABLE loose (x TEXT) STRICT;")
+
+    with engine.read() as tx:
+        tables = {table.name: table for table in tx.tables()}
+
+    assert list(tables) == ["Pairs", "loose", "schema_migrations", "store", "values"]
+    assert tables["Pairs"] == Table("Pairs", ("c", "b", "a"), ("a", "b"))
+    assert tables["loose"] == Table("loose", ("x",), ())
+    assert tables["values"].key == ("place",)
+
+
+ENDLESS = """
+WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 999999999)
+SELECT MAX(n) FROM r
+"""
+"""A statement that takes much longer than a test may."""
+
+
+@pytest.fixture
+def limited():
+    """Set the deadline, so many seconds from now."""
+    tokens = []
+
+    def limit(seconds: float) -> Deadline:
+        made = Deadline(time.monotonic() + seconds)
+        tokens.append(deadline.current.set(made))
+        return made
+
+    yield limit
+    for token in reversed(tokens):
+        deadline.current.reset(token)
+
+
+@pytest.mark.parametrize("seconds", [-1, 0.05])
+def test_a_deadline_stops_a_statement_before_or_while_it_runs(numbers, limited, seconds):
+    limited(seconds)
+
+    with pytest.raises(DeadlineExceededError), numbers.read() as tx:
+        tx.value(ENDLESS)
+
+
+def test_what_is_cancelled_meanwhile_writes_nothing(numbers, limited):
+    limit = limited(60)
+
+    def work(tx):
+        add(tx, 1)
+        limit.cancelled = True
+        tx.value(ENDLESS)
+
+    with pytest.raises(DeadlineExceededError), numbers.write() as tx:
+        work(tx)
+
+    limit.cancelled = False
     assert read(numbers) == []
-    numbers.close()
-    assert not numbers.path.with_name("some.sqlite-journal").exists()
-    monkeypatch.setattr(engines, "IDLE_SECONDS", 0.01)
-
-    assert read(numbers) == []
 
 
-def test_a_connection_that_has_idled_for_a_second_is_closed_then(numbers, monkeypatch):
-    """Not at the second look a second later, whatever others have been used for meanwhile."""
-    clock, timers = [100.0], []
+def test_the_size_grows_with_what_is_kept(made):
+    engine = made(VALUES)
+    before = engine.size_bytes()
+    with engine.write() as tx:
+        tx.execute('INSERT INTO "values" (place, blob) VALUES (1, :b)', {"b": b"x" * 9_999})
 
-    class Timer:
-        def __init__(self, seconds, look):
-            timers.append((clock[0] + seconds, look))
-
-        def start(self):
-            """Time is the test's."""
-
-        cancel = start
-
-    monkeypatch.setattr(engines.threading, "Timer", Timer)
-    monkeypatch.setattr(engines.time, "monotonic", lambda: clock[0])
-    numbers.close()
-    with numbers.read(), numbers.read():
-        clock[0] = 100.0
-    first, look = timers.pop()
-    clock[0] = 100.75
-    read(numbers)
-    clock[0] = first
-    look()
-    second, look = timers.pop()
-    clock[0] = second
-
-    look()
-
-    assert (first, second) == (101.0, 101.75)
-    assert timers == []
-    assert numbers._idle == []
+    assert engine.size_bytes() > before > 0
+    assert engine.quick_check() is None
+    assert not engine.has_journal()

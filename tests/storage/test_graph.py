@@ -120,7 +120,7 @@ def test_limits_cut_in_a_fixed_order(tx, scope):
         ),
     ],
 )
-def test_every_statement_goes_by_an_index(asked, plan, ask, index):
+def test_every_statement_goes_by_an_index(asked, goes_by, ask, index):
     ask(asked)
 
-    assert index in plan(*asked.statements[0])
+    assert goes_by(asked.statements[0], index)

@@ -3,12 +3,12 @@
 from codeflow_memory.storage import holds
 
 
-def test_a_deletion_asks_for_holds_by_their_key(asked, plan):
+def test_a_deletion_asks_for_holds_by_their_key(asked, plan, goes_by):
     holds.is_held(asked, "rep_1", "prj_1", "mem_1")
 
-    (found,) = (plan(sql, parameters) for sql, parameters in asked.statements)
-    assert found.startswith("SEARCH legal_holds USING COVERING INDEX")
-    assert "repository_id=? AND project_id=? AND memory_id=?" in found
+    (statement,) = asked.statements
+    assert plan(*statement).startswith("SEARCH legal_holds USING COVERING INDEX")
+    assert goes_by(statement, "repository_id=? AND project_id=? AND memory_id=?")
 
 
 def test_an_entry_is_found_by_its_key(asked, plan):

@@ -21,7 +21,6 @@ from codeflow_memory.storage import (
     teams,
     tokens,
 )
-from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.tokens import Token
 
 TOKEN = Token("t1", "0" * 64, "prn_1", False, None, None, "prn_1", 1, None, None, None)  # noqa: FBT003 - a row in the order of its columns
@@ -286,9 +285,8 @@ def test_a_lookup_on_a_growing_table_uses_its_index(plan, sql, parameters, index
     assert "TEMP B-TREE" not in steps
 
 
-def test_no_statement_of_a_sign_in_scans_a_table(engine, monkeypatch):
+def test_no_statement_of_a_sign_in_scans_a_table(engine, plan, monkeypatch):
     asked = []
-    rows, row = Transaction.rows, Transaction.row
 
     def noted(original):
         def run(self, sql, parameters=None):
@@ -298,8 +296,9 @@ def test_no_statement_of_a_sign_in_scans_a_table(engine, monkeypatch):
         return run
 
     with monkeypatch.context() as watched, engine.read() as tx:
-        watched.setattr(Transaction, "rows", noted(rows))
-        watched.setattr(Transaction, "row", noted(row))
+        kind = type(tx)
+        for name in ("rows", "row"):
+            watched.setattr(kind, name, noted(getattr(kind, name)))
         tokens.nearest(tx, "t1")
         tokens.grants(tx, "t1")
         principals.find(tx, "prn_1")
@@ -310,10 +309,5 @@ def test_no_statement_of_a_sign_in_scans_a_table(engine, monkeypatch):
         repositories.find(tx, "rep_1")
 
     assert len(asked) == 8
-    with engine.read() as tx:
-        steps = [
-            step[3]
-            for sql, parameters in asked
-            for step in tx.rows(f"EXPLAIN QUERY PLAN {sql}", parameters)
-        ]
+    steps = [step for statement in asked for step in plan(*statement).splitlines()]
     assert [s for s in steps if s.startswith("SCAN") and "SUBQUERY" not in s] == []

@@ -6,29 +6,31 @@ import pytest
 
 from codeflow_memory.domain.errors import StoreUnusableError
 from codeflow_memory.storage import migrate
-from codeflow_memory.storage.engine import APPLICATION_ID
-from codeflow_memory.storage.sqlite import SQLiteEngine
+from codeflow_memory.storage.engine import APPLICATION_ID, MigrationError
+from codeflow_memory.storage.migrate import Migration
 
 
 @pytest.fixture
-def fresh(tmp_path):
-    made = SQLiteEngine(tmp_path / "memory.sqlite")
-    made.create()
-    yield made
-    made.close()
+def fresh(bare):
+    return bare()
 
 
 def refused(engine, *, check=True):
-    before = engine.path.read_bytes()
     with pytest.raises(StoreUnusableError) as told:
         migrate.prepare(engine, check=check)
     engine.close()
-    assert engine.path.read_bytes() == before
-    assert str(told.value).startswith("memory.sqlite: ")
+    assert str(told.value).startswith(f"{engine.name}: ")
     return str(told.value)
 
 
-def test_a_fresh_file_gets_every_migration_and_no_second_time(fresh):
+def refused_untouched(engine):
+    before = engine.path.read_bytes()
+    told = refused(engine)
+    assert engine.path.read_bytes() == before
+    return told
+
+
+def test_a_fresh_database_gets_every_migration_and_no_second_time(fresh):
     applied = migrate.migrate(fresh)
 
     assert applied == [file.name for file in migrate.migration_files()]
@@ -49,6 +51,7 @@ def test_what_was_applied_is_recorded_with_its_hash(fresh):
     ]
 
 
+@pytest.mark.files
 def test_every_table_of_a_fresh_file_is_strict(fresh):
     migrate.migrate(fresh)
 
@@ -60,21 +63,28 @@ def test_every_table_of_a_fresh_file_is_strict(fresh):
     assert loose == []
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("head", [b"", b"not a database at all", bytes(4096)])
 def test_a_file_that_is_no_database_of_ours_is_refused_untouched(fresh, head):
     fresh.path.write_bytes(head)
 
+    assert "belongs to another application" in refused_untouched(fresh)
+
+
+def test_a_database_without_our_tables_is_refused(fresh):
     assert "belongs to another application" in refused(fresh)
 
 
 def test_a_newer_schema_is_refused(fresh):
     migrate.migrate(fresh)
-    fresh.script("SELECT 1", user_version=migrate.newest_version() + 1)
+    newer = [Migration(migrate.newest_version() + 1, "9999_newer.sql", "SELECT 1;")]
+    fresh.script(newer[0].text, user_version=newer[0].number, record=migrate.recorder(newer))
     fresh.close()
 
     assert "newer than" in refused(fresh)
 
 
+@pytest.mark.files
 def test_a_damaged_file_is_refused(fresh):
     migrate.migrate(fresh)
     fresh.close()
@@ -82,7 +92,7 @@ def test_a_damaged_file_is_refused(fresh):
     whole[8192:12_288] = b"\xff" * 4096
     fresh.path.write_bytes(whole)
 
-    assert "damaged" in refused(fresh)
+    assert "damaged" in refused_untouched(fresh)
 
 
 def test_a_migration_that_was_edited_afterwards_is_refused(fresh):
@@ -97,12 +107,14 @@ def test_a_migration_that_was_edited_afterwards_is_refused(fresh):
 def test_of_migrations_of_which_one_fails_none_is_applied(fresh, monkeypatch, tmp_path):
     good, bad = tmp_path / "0001_good.sql", tmp_path / "0002_bad.sql"
     good.write_text("CREATE TABLE good (n INTEGER PRIMARY KEY) STRICT;")
-    bad.write_text("CREATE TABLE half (n INTEGER PRIMARY KEY) STRICT; CREATE TABLE good (n);")
+    bad.write_text(
+        "CREATE TABLE half (n INTEGER PRIMARY KEY) STRICT; CREATE TABLE good (n INTEGER);"
+    )
     monkeypatch.setattr(migrate, "migration_files", lambda: [good, bad])
 
-    with pytest.raises(Exception, match="already exists"):
+    with pytest.raises(MigrationError, match="already exists"):
         migrate.migrate(fresh)
 
     assert fresh.versions() == (0, 0)
-    with fresh.read() as tx:
-        assert tx.rows("SELECT name FROM sqlite_schema") == []
+    bad.write_text("CREATE TABLE half (n INTEGER PRIMARY KEY) STRICT;")
+    assert migrate.migrate(fresh) == ["0001_good.sql", "0002_bad.sql"]

@@ -1,4 +1,3 @@
-import apsw
 import pytest
 
 from codeflow_memory.storage import passwords
@@ -13,8 +12,8 @@ def test_a_person_has_one_password_and_a_later_one_takes_its_place(tx):
     assert passwords.find(tx, "prn_1") == "second"
 
 
-def test_nobody_has_a_password(tx):
-    with pytest.raises(apsw.ConstraintError):
+def test_nobody_has_a_password(tx, constraint_error):
+    with pytest.raises(constraint_error), tx.attempt():
         passwords.put(tx, "prn_nobody", "first", 1)
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import apsw
 import pytest
 
 from codeflow_memory.domain.memory import Pair, Status
@@ -30,10 +29,10 @@ def test_revisions_are_listed_oldest_first_as_they_were(tx, keep):
     assert revisions.find_all(tx, "rep_2", "mem_1") == []
 
 
-def test_a_revision_is_written_once(tx, keep):
+def test_a_revision_is_written_once(tx, keep, constraint_error):
     memory = keep("mem_1")
 
-    with pytest.raises(apsw.ConstraintError):
+    with pytest.raises(constraint_error), tx.attempt():
         add(tx, memory, 1)
 
 
@@ -81,10 +80,10 @@ def test_only_the_very_content_that_served_counts_as_accepted(tx, keep):
     assert not revisions.was_accepted(tx, "rep_2", "mem_1", memory.content_sha256)
 
 
-def test_every_statement_goes_by_the_key(asked, plan):
+def test_every_statement_goes_by_the_key(asked, goes_by):
     revisions.find_all(asked, "rep_1", "mem_1")
     revisions.find_pairs(asked, "rep_1", [Pair("mem_1", 1)])
     revisions.was_accepted(asked, "rep_1", "mem_1", "0")
     revisions.erase(asked, "rep_1", "mem_1", {"wrong"})
 
-    assert all("(repository_id=? AND memory_id=?" in plan(*s) for s in asked.statements)
+    assert all(goes_by(s, "(repository_id=? AND memory_id=?") for s in asked.statements)

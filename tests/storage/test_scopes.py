@@ -1,6 +1,5 @@
 """Scopes: made once, numbered over the tenant, with counters that move in one statement."""
 
-import apsw
 import pytest
 
 from codeflow_memory.domain.project import Project
@@ -43,8 +42,8 @@ def test_counters_move_and_each_change_is_another_generation(tx, scope):
     assert scopes.generations(tx, [scope.scope_id, 99]) == {scope.scope_id: before + 3}
 
 
-def test_a_counter_never_goes_below_nothing(tx, scope):
-    with pytest.raises(apsw.ConstraintError):
+def test_a_counter_never_goes_below_nothing(tx, scope, constraint_error):
+    with pytest.raises(constraint_error), tx.attempt():
         scopes.count(tx, scope, live=-1, accepted=0, canonical_bytes=0)
 
 

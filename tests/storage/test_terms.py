@@ -1,10 +1,5 @@
 """The keyword index."""
 
-from pathlib import Path
-
-import apsw
-import pytest
-
 from codeflow_memory.adapters.stems import SnowballStems
 from codeflow_memory.domain.ranking import MAX_FREQUENCY, pack
 from codeflow_memory.domain.terms import Form, document_terms, query_terms
@@ -14,21 +9,6 @@ from codeflow_memory.storage.words import UnicodeWords
 
 WORDS = UnicodeWords()
 STEMS = SnowballStems()
-MIGRATIONS = Path(__file__).resolve().parents[2] / "migrations"
-
-
-@pytest.fixture
-def connection():
-    connection = apsw.Connection(":memory:")
-    for script in sorted(MIGRATIONS.glob("*.sql")):
-        connection.execute(script.read_text("utf-8")).fetchall()
-    yield connection
-    connection.close()
-
-
-@pytest.fixture
-def tx(connection):
-    return Transaction(connection, writes=True)
 
 
 def add(tx: Transaction, scope_id: int, memory_id: str, body: str) -> None:
@@ -75,21 +55,11 @@ def test_a_frequency_beyond_what_can_be_packed_is_the_greatest_that_can(tx):
     assert find(tx, [1], "x") == {("x", Form.EXACT): [("a", MAX_FREQUENCY)]}
 
 
-def test_a_lookup_is_a_search_of_the_key_from_its_scope_on(connection, tx):
+def test_a_lookup_is_a_search_of_the_key_from_its_scope_on(asked, plan):
     """Never a scan, so that time tells nothing of other scopes."""
-    seen: list[str] = []
-    connection.exec_trace = lambda _, sql, __: seen.append(sql) or True
-    find(tx, [1], "12")
-    connection.exec_trace = None
+    find(asked, [1], "12")
 
-    sql = seen[0]
-    plan = connection.execute(
-        "EXPLAIN QUERY PLAN " + sql, {"scope_id": 1, "term": "x", "form": "exact"}
-    ).fetchall()
+    steps = plan(*asked.statements[0])
 
-    details = [row[3] for row in plan]
-    assert any(
-        "SEARCH memory_terms USING PRIMARY KEY (scope_id=? AND term=? AND form=?)" in detail
-        for detail in details
-    )
-    assert not any("SCAN memory_terms" in detail for detail in details)
+    assert steps.startswith("SEARCH memory_terms USING ")
+    assert steps.endswith("(scope_id=? AND term=? AND form=?)")
