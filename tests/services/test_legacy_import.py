@@ -1,5 +1,6 @@
 """The import of an older memory.json: whole or not at all, and found again after any cut."""
 
+import gc
 import json
 import os
 import sys
@@ -613,6 +614,8 @@ class _Steps:
 SMALL = document(RICH["entries"][2], tombstone(2), receipts=[], votes=[])
 
 
+# A process that ends leaves its connections open, and so does what stands for one here.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("beside", [False, True], ids=["fresh", "beside"])
 def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, new_server, beside):
     """Old or new, never a mix; a new start ends where an undisturbed one does."""
@@ -652,12 +655,15 @@ def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, new_server, b
         assert {p.name for p in cut.path.iterdir()} - {"memory.sqlite"} == {"key", "lock", COPY}, at
         assert has_database(cut)
     assert steps.count > 20
+    # Here, and not in whichever test comes next.
+    gc.collect()
 
 
 names = st.text(
     st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=12
 )
-texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
+"""U+0000 is in `test_odd_texts`: not every database keeps it."""
 moments = st.integers(0, 3).map(lambda n: f"2026-04-0{n + 1}T00:00:00Z")
 
 
