@@ -136,8 +136,14 @@ class Cluster:
         self._open_to_the_login_alone(name)
         return name
 
+    def put_back(self, database: str, to: str) -> None:
+        """Make *to*, or make it anew, as *database* is; nobody is connected to it any more."""
+        self.drop(to)
+        self.sql(f"CREATE DATABASE {to} TEMPLATE {database} STRATEGY file_copy")
+        self._open_to_the_login_alone(to)
+
     def drop(self, database: str) -> None:
-        self.sql(f"DROP DATABASE {database} WITH (FORCE)")
+        self.sql(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
     def _open_to_the_login_alone(self, name: str) -> None:
         self.sql(f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")

@@ -4,10 +4,15 @@ Tables: ``STRICT`` and ``WITHOUT ROWID`` go, ``INTEGER`` is ``BIGINT``, ``REAL``
 PRECISION``, ``BLOB`` is ``BYTEA``, and ``TEXT`` has the collation ``"C"``, which orders by bytes.
 Statements: ``json_each(:x)`` is ``jsonb_array_elements_text``, and ``:x`` is a
 placeholder of psycopg. Source: design, architecture §1.1.
+Parameters: no stored text has U+0000, so who looks for one finds nothing, as in SQLite.
 """
 
+import json
 import re
 from functools import lru_cache
+
+from codeflow_memory.domain.errors import InvalidRequestError
+from codeflow_memory.storage.engine import Parameters
 
 _TYPES = {"INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION", "BLOB": "BYTEA"}
 
@@ -25,6 +30,13 @@ _STATEMENT = re.compile(
       | (?P<percent>%)""",
     re.VERBOSE,
 )
+
+
+_LIST = re.compile(r"json_each\(:(\w+)\)")
+_READING = re.compile(r"\s*(?:SELECT|WITH)\b", re.IGNORECASE)
+_UNSENT = re.compile("[\0\ud800-\udfff]")
+_STAND_IN = "\x01"
+"""What nothing that is looked up by its text has; of all that is stored it sorts nearest."""
 
 
 @lru_cache(maxsize=8)
@@ -64,3 +76,42 @@ def statement(sql: str, *, by_place: bool = False) -> bytes:
                 return "%%"
 
     return _STATEMENT.sub(spelled, sql).encode()
+
+
+def sendable(sql: str, given: Parameters) -> Parameters:
+    """Return the parameters of a statement with nothing in them that PostgreSQL would not take.
+
+    Raises:
+        InvalidRequestError: A statement that writes has a text with U+0000.
+    """
+    # Lists are JSON, which spells U+0000 and half a surrogate pair with an escape.
+    if not any(isinstance(v, str) and ("\0" in v or "\\u" in v) for v in given.values()):
+        return given
+    lists, reads = set(_LIST.findall(sql)), _READING.match(sql) is not None
+    return {
+        name: _list(value) if name in lists else _plain(value, reads=reads)
+        for name, value in given.items()
+    }
+
+
+def unkept() -> InvalidRequestError:
+    """Return the refusal of a text that PostgreSQL cannot keep."""
+    return InvalidRequestError.at("", "holds U+0000, which the database cannot keep")
+
+
+def _list(value: object) -> object:
+    return value if not isinstance(value, str) else json.dumps(_replaced(json.loads(value)))
+
+
+def _replaced(value: object) -> object:
+    if isinstance(value, list):
+        return [_replaced(item) for item in value]
+    return _UNSENT.sub(_STAND_IN, value) if isinstance(value, str) else value
+
+
+def _plain(value: object, *, reads: bool) -> object:
+    if not isinstance(value, str) or "\0" not in value:
+        return value
+    if not reads:
+        raise unkept()
+    return value.replace("\0", _STAND_IN)

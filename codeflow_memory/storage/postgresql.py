@@ -72,7 +72,7 @@ class PostgreSQLTransaction(Transaction):
         self._check()
         with self._connection.cursor(f"stream_{len(self._streams)}") as cursor:
             self._streams.append(cursor)
-            cursor.execute(dialect.statement(sql), parameters or {})
+            cursor.execute(dialect.statement(sql), dialect.sendable(sql, parameters or {}))
             while rows := cursor.fetchmany(_BATCH_ROWS):
                 yield from rows
                 self._check()
@@ -89,7 +89,13 @@ class PostgreSQLTransaction(Transaction):
             while batch := list(islice(given, _BATCH_ROWS)):
                 self._check()
                 by_place = not isinstance(batch[0], Mapping)
-                cursor.executemany(dialect.statement(sql, by_place=by_place), batch)
+                try:
+                    cursor.executemany(dialect.statement(sql, by_place=by_place), batch)
+                except psycopg.DataError as error:
+                    if error.sqlstate is None:
+                        # Refused before it was sent: a text with U+0000.
+                        raise dialect.unkept() from error
+                    raise
 
     def tables(self) -> list[Table]:
         """List the tables of the tenant's schema, in byte order of their names."""
@@ -108,7 +114,8 @@ class PostgreSQLTransaction(Transaction):
 
     def _run(self, sql: str, parameters: Parameters | None) -> psycopg.Cursor[Row]:
         self._check()
-        return self._connection.execute(dialect.statement(sql), parameters or {})
+        sent = dialect.sendable(sql, parameters or {})
+        return self._connection.execute(dialect.statement(sql), sent)
 
     def _check(self) -> None:
         if self._is_over:

@@ -5,38 +5,27 @@ from contextlib import contextmanager
 
 import pytest
 
-from codeflow_memory.storage.fingerprint import all_rows
+from .. import remains, triggers
 
 REFUSAL = "no row today"
-
-_IN_FILES = (
-    f"CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END",
-)
-_RAISE = f"BEGIN RAISE ''{REFUSAL}''; END"
-_IN_SCHEMAS = (
-    f"CREATE FUNCTION refuse() RETURNS trigger AS '{_RAISE}' LANGUAGE plpgsql",
-    "CREATE TRIGGER refuse BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION refuse()",
-)
 
 
 @contextmanager
 def refusing(store) -> Iterator[None]:
     """Let no row come into the audit for the time of the block."""
-    in_files = store.home.server is None
     with store.engine.write() as tx:
-        for statement in _IN_FILES if in_files else _IN_SCHEMAS:
-            tx.execute(statement)
+        triggers.refuse(tx, store.home, "audit", REFUSAL)
     try:
         yield
     finally:
         with store.engine.write() as tx:
-            tx.execute("DROP TRIGGER refuse" if in_files else "DROP FUNCTION refuse CASCADE")
+            triggers.remove(tx, store.home, "audit")
 
 
 def content(store) -> dict[str, list]:
     """Every row of every table."""
     with store.engine.read() as tx:
-        return {t.name: sorted(map(repr, tx.rows(all_rows(t)))) for t in tx.tables()}
+        return remains.content(tx)
 
 
 def own_content(store) -> dict[str, list]:
