@@ -20,6 +20,7 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    LimitExceededError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
@@ -309,6 +310,10 @@ def translated(name: str) -> Iterator[None]:
         raise
 
 
+_INDEXED_BYTES = 2_704
+"""So long may a row of an index be, compressed, which SQLite does not bound: the path of a
+repository has 4,096 characters at most, and one that is all chance is too long from 2,650 on."""
+
 _NOT_OURS = "its schema or role is missing, or not ours"
 _READ_ONLY = "the server is read only; name its primary"
 
@@ -336,11 +341,14 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
         lambda name: StoreUnusableError(name, _NOT_OURS),
     ),
     ((errors.ReadOnlySqlTransaction,), lambda name: StoreUnusableError(name, _READ_ONLY)),
+    # These would be refused again: not a matter of time, as the others of their class are.
     (
-        # They would be refused again: not a matter of time, as the others of their class are.
-        (errors.ProgramLimitExceeded, errors.StatementTooComplex, errors.TooManyColumns),
-        lambda _: InternalError(),
+        (errors.ProgramLimitExceeded,),
+        lambda _: LimitExceededError(
+            "indexed_bytes", value=_INDEXED_BYTES + 1, maximum=_INDEXED_BYTES
+        ),
     ),
+    ((errors.StatementTooComplex, errors.TooManyColumns), lambda _: InternalError()),
     (
         (
             errors.IdleInTransactionSessionTimeout,

@@ -208,7 +208,9 @@ def faults(statement: Statement) -> list[str]:
     """List what is wrong with the writing of one statement."""
     found = [f"forbidden: {word}" for word in _FORBIDDEN.findall(statement.bare)]
     if not statement.sql.lstrip().startswith(_ENGINE_ONLY):
-        found += [f"lower case: {word}" for word in _KEYWORD.findall(statement.bare)]
+        # Of its names some are words of the language, such as "from" of a pragma's columns.
+        words = re.sub(r'"[^"]*"', "", statement.bare)
+        found += [f"lower case: {word}" for word in _KEYWORD.findall(words)]
     found += [
         f"json_each of {argument}"
         for argument in _JSON_EACH.findall(statement.bare)

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import ExitStack
+from random import Random
 
 import psycopg
 import pytest
@@ -13,11 +14,13 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    LimitExceededError,
     NotFoundError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
 )
+from codeflow_memory.domain.registration import Alias, Fact
 from codeflow_memory.storage import connections, postgresql, repositories
 from codeflow_memory.storage.postgresql import translated
 from codeflow_memory.storage.schemas import Schemas
@@ -288,6 +291,20 @@ def test_a_value_that_no_column_can_hold_is_an_error_and_nothing_is_kept(ash):
     assert count(ash) == 3
 
 
+def test_a_text_that_no_index_can_hold_is_beyond_a_limit_and_not_a_matter_of_time(ash):
+    """Only one that cannot be compressed: nobody has such a path, but anybody can send one."""
+    like_a_path = "/srv/" + "/".join(f"folder-{n}" for n in range(400))
+    chance = Random(7).randbytes(1_400).hex()  # noqa: S311 - repeatable on purpose
+    assert len(like_a_path) > 4_000
+
+    with ash.write() as tx:
+        repositories.add_aliases(tx, "rep_1", [Alias(Fact.PATH, like_a_path[:4_096])], 1)
+        with pytest.raises(psycopg.OperationalError, match="maximum 2704"), tx.attempt():
+            repositories.add_aliases(tx, "rep_1", [Alias(Fact.PATH, chance)], 1)
+    with pytest.raises(LimitExceededError), ash.write() as tx:
+        repositories.add_aliases(tx, "rep_1", [Alias(Fact.PATH, chance)], 1)
+
+
 STATES = [
     ("55P03", BusyError),
     ("40001", ContentionError),
@@ -306,7 +323,7 @@ STATES = [
     ("42501", StoreUnusableError),
     ("22023", StoreUnusableError),
     ("25006", StoreUnusableError),
-    ("54000", InternalError),
+    ("54000", LimitExceededError),
     ("54001", InternalError),
     ("54011", InternalError),
     ("25P03", UnreachableError),
