@@ -12,13 +12,14 @@ from itertools import islice
 
 import pytest
 
+from codeflow_memory.services import batch, removal
 from codeflow_memory.storage import dialect
 
 from .engines.life import Life
 from .engines.pair import DifferentError, Pair
 from .engines.questions import ask_everything, carry_over
 from .grounds import ground
-from .worlds.building import Ask, seeded
+from .worlds.building import Ask, StandingTime, seeded
 from .worlds.channels import CHANNELS, Known
 from .worlds.scripts import CALLERS, SETTINGS, fill
 
@@ -42,6 +43,9 @@ def pair(cluster) -> Iterator[Pair]:
         ground(cluster) as schemas,
         closing(Pair(files, schemas, seeded(patch))) as made,
     ):
+        # They do less in one step when time runs.
+        patch.setattr(removal, "time", StandingTime)
+        patch.setattr(batch, "time", StandingTime)
         for world in made.worlds:
             fill(world, SETTINGS[0].hide(world))
         made.both("what they hold", lambda world: (world.ids, world.revisions, world.tokens))

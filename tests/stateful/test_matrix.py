@@ -85,14 +85,15 @@ def test_the_grids_hold_every_operation_and_status():
 
 def played(script, operation: str) -> list[Cell]:
     """Return the cells of an operation that are carried out through the services, one by one."""
-    return sampled(of_operation(script, operation), sparse=4 if operation in COSTLY else 1)
+    sparse = 4 if operation in COSTLY else 1
+    return sampled(of_operation(script, operation), sparse=sparse * script.thin)
 
 
 def test_enough_cells_are_played_and_every_answer_occurs(script):
     cells = [cell for operation in table.OPERATIONS for cell in played(script, operation)]
     answers = Counter(expected(cell) for cell in cells)
 
-    assert len(cells) >= FEWEST
+    assert len(cells) >= FEWEST // script.thin
     assert not LONG or set(cells) == set(script.cells())
     assert set(answers) == {
         "unauthenticated", "missing", "forbidden", "illegal", "invalid", "conflict", "refused",
@@ -112,7 +113,7 @@ def test_each_cell_answers_as_the_tables_say(script, stage, operation):
 
 @pytest.mark.parametrize("operation", BATCHED)
 def test_a_batch_answers_each_cell_as_a_single_request_does(script, stage, operation):
-    cells = sampled(of_operation(script, operation), sparse=2)
+    cells = sampled(of_operation(script, operation), sparse=2 * script.thin)
 
     assert differences(stage, cells, in_batch=True) == []
 
@@ -120,7 +121,7 @@ def test_a_batch_answers_each_cell_as_a_single_request_does(script, stage, opera
 def test_what_is_out_of_sight_is_refused_in_the_words_of_what_is_absent(script, stage):
     cells = [
         cell
-        for cell in sampled(script.cells(), sparse=3)
+        for cell in sampled(script.cells(), sparse=3 * script.thin)
         if rules.hidden(cell) and cell.operation not in WITHOUT_AN_ID
     ]
 

@@ -49,6 +49,9 @@ class Pair:
         one, other = (work(world) for world in self.worlds)
         if one != other:
             raise DifferentError(f"{what}:\n  {one!r}\n  {other!r}")
+        drawn, drawn_otherwise = (world.streams.visible.getstate() for world in self.worlds)
+        if drawn != drawn_otherwise:
+            raise DifferentError(f"{what}: one drew more identifiers, for work that it did again")
         return one
 
     def ask(self, caller: str, wanted: Ask) -> Reply:

@@ -73,6 +73,11 @@ class Script:
                 if of == writer and not apart:
                     yield Cell(operation, caller, relation, collection, state, writer)
 
+    @property
+    def thin(self) -> int:
+        """How many times fewer cells are played where each statement is a message to a server."""
+        return 1 if self.home.server is None else 2
+
     def entry(self, cell: Cell) -> Entry:
         return self.entries[cell.collection, cell.state, cell.writer]
 
