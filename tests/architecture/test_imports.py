@@ -13,7 +13,6 @@ from .tree import BACKUP, PACKAGE, ROOT, Module, modules, snippet
 HOMES = {
     "apsw": ("storage/",),
     "psycopg": ("storage/",),
-    "psycopg_pool": ("storage/",),
     "litestar": ("http/", "app.py", "cli/local.py"),
     "pydantic": ("http/", "settings.py", "adapters/"),
     "uvicorn": ("http/",),

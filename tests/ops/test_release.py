@@ -45,7 +45,6 @@ def test_what_only_one_kind_of_database_needs_is_optional(document):
     assert {name for name, scope in scopes.items() if scope == "optional"} == {
         "psycopg",
         "psycopg-binary",
-        "psycopg-pool",
     }
     assert scopes["typing-extensions"] == "required"
 
