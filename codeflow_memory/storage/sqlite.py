@@ -97,7 +97,7 @@ class SQLiteTransaction(Transaction):
         places = sorted((place, column) for _, column, place in described if place)
         keys = tuple(column for _, column in places)
         references = self.rows(
-            'SELECT "from", "table" FROM pragma_foreign_key_list(:name) ORDER BY id, seq',
+            'SELECT "FROM", "TABLE" FROM pragma_foreign_key_list(:name) ORDER BY id, seq',
             {"name": name},
         )
         return Table(name, tuple(d[1] for d in described), keys, tuple(references))
