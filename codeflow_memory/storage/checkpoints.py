@@ -189,7 +189,7 @@ def head(tx: Transaction) -> Head:
     return Head(*row)
 
 
-def chain(tx: Transaction, ledger: Ledger, place: str | None = None) -> Chain:
+def chain(tx: Transaction, ledger: Ledger, place: str | None) -> Chain:
     """Read what *ledger* is to be compared with; *place* is what marks name its home by."""
     now = head(tx)
     rows = tx.rows(

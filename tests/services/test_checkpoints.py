@@ -217,7 +217,7 @@ def test_every_flip_of_every_bit_of_the_file_is_found(scene):
 
     def compare(store):
         with store.engine.read() as tx:
-            chain = files.chain(tx, parse_lines(BytesIO(data)))
+            chain = files.chain(tx, parse_lines(BytesIO(data)), store.home.place())
 
         def signed(line):
             return store.keys.checkpoint_signature(line.unsigned()) == line.signature

@@ -7,6 +7,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -92,8 +93,8 @@ class Client:
 
 def until(seconds: float, done: Any) -> float:
     """Ask *done* until it says yes; return how many seconds that took."""
-    began = time.monotonic()
+    began, never = time.monotonic(), threading.Event()
     while not done():
         assert time.monotonic() - began < seconds, f"not within {seconds} s"
-        time.sleep(0.02)
+        never.wait(0.02)
     return time.monotonic() - began

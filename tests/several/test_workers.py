@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import traceback
 from itertools import pairwise
@@ -54,7 +55,7 @@ def note(number):
 
     def work(store):
         began = now()
-        time.sleep(WORK_SECONDS)
+        threading.Event().wait(WORK_SECONDS)
         with store.engine.write() as tx:
             tx.execute(
                 "INSERT INTO notes (n, worker, began, ended)"
@@ -66,7 +67,7 @@ def note(number):
 
 
 def hang(_):
-    time.sleep(600)
+    threading.Event().wait(600)
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def _be_a_worker(home, known):
             worker = Worker(tenants, time.monotonic, (), known)
             while True:
                 worker.run_due()
-                time.sleep(0.01)
+                threading.Event().wait(0.01)
     # The child must not return into the parent's test run, whatever happened in it.
     except BaseException:  # noqa: BLE001 - as said
         traceback.print_exc()
