@@ -20,6 +20,7 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    InvalidRequestError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
@@ -308,6 +309,7 @@ def translated(name: str) -> Iterator[None]:
 
 
 _NOT_OURS = "its schema or role is missing, or not ours"
+_TOO_LONG = "a path, source or address in it is too long for the database: 2,600 bytes are not"
 _READ_ONLY = "the server is read only; name its primary"
 
 _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowError]], ...] = (
@@ -336,9 +338,11 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
     ((errors.ReadOnlySqlTransaction,), lambda name: StoreUnusableError(name, _READ_ONLY)),
     (
         # They would be refused again: not a matter of time, as the others of their class are.
-        (errors.ProgramLimitExceeded, errors.StatementTooComplex, errors.TooManyColumns),
+        (errors.StatementTooComplex, errors.TooManyColumns),
         lambda _: InternalError(),
     ),
+    # Of their class too, but a matter of what was sent: a key of an index has 2,704 bytes at most.
+    ((errors.ProgramLimitExceeded,), lambda _: InvalidRequestError.at("", _TOO_LONG)),
     (
         (
             errors.IdleInTransactionSessionTimeout,

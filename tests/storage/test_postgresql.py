@@ -13,6 +13,7 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    InvalidRequestError,
     NotFoundError,
     StorageFullError,
     StoreUnusableError,
@@ -279,10 +280,13 @@ def test_a_transaction_that_is_over_runs_nothing_on_the_connection_of_another(
     own.close()
 
 
+REFUSED = (psycopg.DataError, UnicodeEncodeError, InvalidRequestError)
+
+
 def test_a_value_that_no_column_can_hold_is_an_error_and_nothing_is_kept(ash):
     with ash.write() as tx:
         for value in (2**63, -(2**63) - 1, "\0", "\ud800"):
-            with pytest.raises((psycopg.DataError, UnicodeEncodeError)), tx.attempt():
+            with pytest.raises(REFUSED), tx.attempt():
                 tx.execute("UPDATE repositories SET name = :value", {"value": value})
 
     assert count(ash) == 3
@@ -306,7 +310,7 @@ STATES = [
     ("42501", StoreUnusableError),
     ("22023", StoreUnusableError),
     ("25006", StoreUnusableError),
-    ("54000", InternalError),
+    ("54000", InvalidRequestError),
     ("54001", InternalError),
     ("54011", InternalError),
     ("25P03", UnreachableError),
