@@ -7,7 +7,6 @@ import ast
 import re
 from dataclasses import dataclass
 
-import apsw
 import pytest
 
 from .tree import PACKAGE, ROOT, Module, modules, snippet
@@ -307,16 +306,6 @@ def test_every_excuse_is_needed():
     used = {order for statement in own_statements() for order in orders(statement)}
 
     assert _UNIQUE_LAST.keys() - used == set()
-
-
-@pytest.fixture(scope="module")
-def schema():
-    connection = apsw.Connection(":memory:")
-    for file in sorted((ROOT / "migrations").glob("*.sql")):
-        for _ in connection.execute(file.read_text("utf-8")):
-            pass
-    yield connection
-    connection.close()
 
 
 def _tables(schema):

@@ -1,6 +1,7 @@
 """Texts that a database may not take: who asks by one is answered alike on both engines."""
 
 import json
+from random import Random
 
 import pytest
 
@@ -85,6 +86,19 @@ def test_a_selection_that_cannot_be_is_nobodys(world, cast, project):
 
     with pytest.raises(InvalidRequestError):
         feedback.give(world.store, cast.ann, memory.memory_id, judgement, NEW)
+
+
+def test_a_path_too_long_for_an_index_is_refused_whole_where_there_is_such_a_bound(
+    world, cast, project
+):
+    """A thousand characters that no compression shortens; a path of letters never comes there."""
+    path = "".join(map(chr, Random(1).sample(range(0x4E00, 0x9FA5), 1_000)))  # noqa: S311 - repeatable
+
+    if world.tenants.shared:
+        with pytest.raises(InvalidRequestError, match="too long for the database"):
+            world.propose(cast.ann, project, paths=[path])
+    else:
+        assert world.propose(cast.ann, project, paths=[path]).content.paths == (path,)
 
 
 def test_a_document_with_u_0000_is_imported_as_it_is_or_not_at_all(home):
