@@ -95,7 +95,7 @@ def test_a_path_too_long_for_an_index_is_refused_whole_where_there_is_such_a_bou
     path = "".join(map(chr, Random(1).sample(range(0x4E00, 0x9FA5), 1_000)))  # noqa: S311 - repeatable
 
     if world.tenants.shared:
-        with pytest.raises(InvalidRequestError, match="too long for the database"):
+        with pytest.raises(LimitExceededError, match="indexed_bytes"):
             world.propose(cast.ann, project, paths=[path])
     else:
         assert world.propose(cast.ann, project, paths=[path]).content.paths == (path,)

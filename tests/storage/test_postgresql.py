@@ -14,6 +14,7 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    InvalidRequestError,
     LimitExceededError,
     NotFoundError,
     StorageFullError,
