@@ -57,7 +57,7 @@ class Database(Table):
 
     @field_validator("url")
     @classmethod
-    def _of_postgresql(cls, url: SecretStr | None) -> SecretStr | None:
+    def _known(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None and not url.get_secret_value().startswith(SERVERS):
             raise ValueError("a database is postgresql://user@host/name")
         return url

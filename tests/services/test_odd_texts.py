@@ -8,6 +8,7 @@ import pytest
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.errors import (
     InvalidRequestError,
+    LimitExceededError,
     NotFoundError,
     ProvenanceInvalidError,
     UnauthenticatedError,
