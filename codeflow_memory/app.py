@@ -15,16 +15,19 @@ from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.rate import Rate
 from codeflow_memory.http import (
     admin,
+    audits,
     batch,
     graph,
     health,
     memories,
     operations,
     projects,
+    queue,
     repositories,
     runs,
     search,
     selections,
+    undo,
     verification,
 )
 from codeflow_memory.http.admission import EdgePolicy, origins_of
@@ -40,6 +43,7 @@ from codeflow_memory.http.parameters import check_parameters, learn_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import RateLimits, Rates
+from codeflow_memory.http.sharing import Sharing
 from codeflow_memory.http.witness import Observer, Witness
 from codeflow_memory.settings import Settings
 
@@ -56,7 +60,10 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *projects.ROUTES,
     *runs.ROUTES,
     *memories.ROUTES,
+    *audits.ROUTES,
     *batch.ROUTES,
+    *queue.ROUTES,
+    *undo.ROUTES,
     *search.ROUTES,
     *selections.ROUTES,
     *graph.ROUTES,
@@ -77,6 +84,7 @@ class Wiring:
         new_id: Makes request ids.
         fixed: The caller of an application inside this process, in place of tokens and limits.
         observers: Told of each request that is over, where there is no such caller.
+        shared: Whether other servers serve the same tenants.
     """
 
     stores: Stores
@@ -85,6 +93,7 @@ class Wiring:
     new_id: Callable[[], str]
     fixed: Callable[[], Access] | None = None
     observers: tuple[Observer, ...] = ()
+    shared: bool = False
 
 
 def create_app(wiring: Wiring) -> ASGIApp:
@@ -104,7 +113,7 @@ def create_app(wiring: Wiring) -> ASGIApp:
 def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Litestar:
     """Return the application without its edge; *exposition* is what ``/metrics`` shows."""
     pool = Pool(threads=THREADS, waiting=WAITING)
-    limits = None if wiring.fixed else RateLimits(_rates(wiring.settings), time.monotonic)
+    limits = None if wiring.fixed else _limits(wiring)
     callers = Callers(wiring.stores, pool, limits, wiring.fixed)
     app = Litestar(
         route_handlers=ROUTES,
@@ -123,6 +132,7 @@ def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Lit
         plugins=[PydanticPlugin(prefer_alias=True)],
         openapi_config=openapi_config(title="Code Flow Memory", version=__version__),
         on_shutdown=[pool.close],
+        lifespan=[Sharing(limits, wiring.stores).lifespan] if limits and wiring.shared else [],
     )
     learn_parameters(app)
     return app
@@ -135,10 +145,11 @@ async def _before(request: Request[Any, Any, Any]) -> Response[None] | None:
     return answered
 
 
-def _rates(settings: Settings) -> Rates:
-    limits = settings.limits
-    return Rates(
+def _limits(wiring: Wiring) -> RateLimits:
+    limits = wiring.settings.limits
+    rates = Rates(
         token=Rate(limits.requests_per_minute_token, MINUTE),
         tenant=Rate(limits.requests_per_minute_tenant, MINUTE),
         failed_sign_in=Rate(limits.failed_sign_ins, QUARTER_HOUR),
     )
+    return RateLimits(rates, time.monotonic, shared=wiring.shared)

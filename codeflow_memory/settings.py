@@ -11,13 +11,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.memory import Collection, Kind, Status
 from codeflow_memory.domain.retention import MAX_DAYS, OUT_OF_SERVICE, Policy
+from codeflow_memory.storage.home import SERVERS
 
 FILE = "config.toml"
 VARIABLE = "CODEFLOW_CONFIG"
@@ -41,6 +44,23 @@ class Repositories(Table):
             if not root.is_absolute():
                 raise ValueError("each root is an absolute path")
         return self
+
+
+class Database(Table):
+    """Where the tenants are: files of the home, or the PostgreSQL database of this `url`.
+
+    `--database`, the credential `codeflow-database` and `CODEFLOW_DATABASE` win over it, in this
+    order. A password in it is shown nowhere; without one the file that `PGPASSFILE` names is asked.
+    """
+
+    url: SecretStr | None = None
+
+    @field_validator("url")
+    @classmethod
+    def _known(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None and not url.get_secret_value().startswith(SERVERS):
+            raise ValueError("a database is postgresql://user@host/name")
+        return url
 
 
 class Limits(Table):
@@ -127,6 +147,7 @@ class Settings(Table):
     """Everything that an operator sets."""
 
     repositories: Repositories = Repositories()
+    database: Database = Database()
     limits: Limits = Limits()
     clock: Clock = Clock()
     server: Server = Server()
@@ -168,7 +189,7 @@ def load(home: Path, environment: Mapping[str, str] = os.environ) -> Settings:
         raise InvalidRequestError.at(path.name, "is no regular file")
     try:
         text = path.read_text("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if environment.get(VARIABLE):
             raise InvalidRequestError.at(VARIABLE, "no such file") from None
         return Settings()

@@ -30,10 +30,12 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 VARIABLES = {
     "CODEFLOW_HOME": "The home, in place of `~/.codeflow`; `--home` wins over it.",
+    "CODEFLOW_DATABASE": "Where the tenants are, as `--database`, which wins over it.",
     "CODEFLOW_CONFIG": "The configuration file, in place of `config.toml` in the home.",
     "CODEFLOW_URL": "The server that commands talk to; `--url` wins over it.",
     "CODEFLOW_TOKEN": "The bearer token; `--token-file` wins over it.",
-    "CREDENTIALS_DIRECTORY": "Set by systemd; its file `codeflow-key` is the home key.",
+    "CREDENTIALS_DIRECTORY": "Set by systemd; its file `codeflow-key` is the home key, its file "
+    "`codeflow-database` the URL of the database that has the tenants.",
     "NO_COLOR": "Commands print without colours.",
 }
 """What the program reads of its environment."""

@@ -1,8 +1,9 @@
 """Write the bill of materials of the program: CycloneDX 1.6 as JSON, for `ops/dist`.
 
 Versions and the digests of their files are those of requirements.lock; what needs what, and the
-licences, are those of the packages installed from it. Only what the program needs to run is listed.
-The same lock and environment give the same bytes.
+licences, are those of the packages installed from it. What the program needs to run is listed, and
+as optional what tenants in PostgreSQL need beside it; nothing that only makes or tests it. The same
+lock and environment give the same bytes.
 
     .venv/bin/python ops/sbom.py > codeflow-memory.cdx.json
 """
@@ -40,11 +41,15 @@ def document() -> dict[str, Any]:
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     locked = locked_packages((ROOT / "requirements.lock").read_text("utf-8"))
-    graph = needed(project["dependencies"])
+    required = needed(project["dependencies"]).keys()
+    wanted = project["dependencies"] + project["optional-dependencies"]["postgres"]
+    graph = needed(wanted)
     own = f"pkg:pypi/{project['name']}@{project['version']}"
-    components = [component(name, *locked[name]) for name in sorted(graph)]
+    components = [
+        component(name, *locked[name], required=name in required) for name in sorted(graph)
+    ]
     refs = {name: f"pkg:pypi/{name}@{locked[name][0]}" for name in graph}
-    direct = {canonicalize_name(r.name) for r in map(Requirement, project["dependencies"])}
+    direct = {canonicalize_name(r.name) for r in map(Requirement, wanted)}
     edges = {own: sorted(refs[name] for name in direct & graph.keys())}
     edges |= {refs[name]: sorted(refs[of] for of in of_it) for name, of_it in graph.items()}
     body = {
@@ -100,7 +105,7 @@ def needed(dependencies: list[str]) -> dict[str, set[str]]:
     return graph
 
 
-def component(name: str, version: str, digests: list[str]) -> dict[str, Any]:
+def component(name: str, version: str, digests: list[str], *, required: bool) -> dict[str, Any]:
     """Describe one package."""
     purl = f"pkg:pypi/{name}@{version}"
     described: dict[str, Any] = {
@@ -109,7 +114,7 @@ def component(name: str, version: str, digests: list[str]) -> dict[str, Any]:
         "name": name,
         "version": version,
         "purl": purl,
-        "scope": "required",
+        "scope": "required" if required else "optional",
         "properties": [{"name": "codeflow:file-sha256", "value": digest} for digest in digests],
     }
     about = metadata.metadata(name)

@@ -44,10 +44,12 @@ from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
 
+from . import remains
+from .kept import Kept
 from .postgresql import Cluster
 
-BOTH_ENGINES = {"storage", "services", "http", "stateful"}
-"""Folders whose tests run on both engines; one marked ``files`` is about SQLite's files."""
+BOTH_ENGINES = {"storage", "services", "http", "stateful", "test_worker.py"}
+"""Where tests run on both engines; one marked ``files`` is about SQLite's files."""
 
 START = 1_800_000_000_000_000
 NEW = Operation(None, ())
@@ -196,11 +198,10 @@ class World:
         return selections.create(self.store, access, project.project_id, None, Request(**request))
 
     def holding(self, needle: str) -> list[str]:
-        """Name the files of the home that hold *needle*, whatever its case."""
+        """Name what of the home holds *needle*, whatever its case: files, and the database."""
         wanted = needle.encode().lower()
-        self.store.engine.close()
-        files = (p for p in self.tenants.home.path.rglob("*") if p.is_file())
-        return sorted(p.name for p in files if wanted in p.read_bytes().lower())
+        places = remains.of_home(self.tenants)
+        return sorted({name for name, data in places if wanted in data.lower()})
 
 
 class Cast:
@@ -282,6 +283,21 @@ def server(engine_name, request):
     name = cluster.make()
     yield cluster.url(name)
     cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def new_kept(engine_name, request):
+    """Make a place for states of homes, in a folder that is given."""
+    made = []
+
+    def make(folder: Path) -> Kept:
+        cluster = None if engine_name == "sqlite" else request.getfixturevalue("cluster")
+        made.append(Kept(folder, cluster))
+        return made[-1]
+
+    yield make
+    for kept in made:
+        kept.drop()
 
 
 @pytest.fixture

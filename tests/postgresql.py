@@ -6,6 +6,7 @@ by bytes: whatever forgets the collation is noticed.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,32 +17,63 @@ from pathlib import Path
 import psycopg
 
 USER = "codeflow"
+_SECONDS = 60
 _UNSAFE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 """Nothing of it outlives the tests, and those of power loss are not about it."""
 
+_FOLDERS = (
+    "usr/lib/postgresql/*/bin",
+    "usr/pgsql-*/bin",
+    "opt/homebrew/opt/postgresql@*/bin",
+    "usr/local/opt/postgresql@*/bin",
+)
+"""Where systems put the programs of each version, off the path."""
+
+_SHORT = "/tmp"  # noqa: S108 - the parent of a private folder
+"""A socket's path has about a hundred characters, and who runs the server may enter each folder."""
+
+_GUARD = """
+cat
+"$1" stop --mode=immediate --pgdata="$2/data"
+rm -rf "$2"
+"""
+"""Waits until its input ends, which is when the tests end, however they do."""
+
 
 def program(name: str) -> str:
-    """Find a program of the newest PostgreSQL: Debian's are not on the path."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda p: int(p.parent.name))
-    found = shutil.which(name, path=os.pathsep.join(map(str, reversed(folders)))) or shutil.which(
-        name
-    )
-    assert found, f"{name} is not installed: ops/setup postgresql"
-    return found
+    """Find a program of the newest PostgreSQL."""
+    found = [path for pattern in _FOLDERS for path in Path("/").glob(f"{pattern}/{name}")]
+    best = max(found, key=lambda path: int(re.findall(r"\d+", str(path))[0]), default=None)
+    best = best or shutil.which(name)
+    assert best, f"{name} is not installed: run ops/setup postgresql"
+    return str(best)
 
 
 class Cluster:
-    """One server; `start` before use, `stop` at the end."""
+    """One server; `start` before use, `remove` at the end.
+
+    When the tests are killed it ends with them, and its folder goes.
+    """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="cfm-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="cfm-pg-", dir=_SHORT))
         self._numbers = count(1)
         self._user = "nobody" if os.getuid() == 0 else None
-
-    def start(self, *settings: str) -> None:
         if self._user is not None:
             shutil.chown(self.folder, self._user)
-        if not self.data.exists():
+        self._guard = subprocess.Popen(  # noqa: S603 - our own words
+            ["/bin/sh", "-c", _GUARD, "guard", program("pg_ctl"), self.folder],
+            user=self._user,
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def start(self, *settings: str) -> None:
+        is_new = not self.data.exists()
+        if is_new:
             self._run(
                 program("initdb"),
                 f"--pgdata={self.data}",
@@ -65,17 +97,16 @@ class Cluster:
             f"--log={self.folder / 'log'}",
             f"--options={told}",
         )
-        self.sql(
-            f"DO $$ BEGIN CREATE ROLE {USER} LOGIN CREATEROLE NOINHERIT;"
-            " EXCEPTION WHEN duplicate_object THEN NULL; END $$"
-        )
+        if is_new:
+            self.sql(f"CREATE ROLE {USER} LOGIN CREATEROLE NOINHERIT")
 
     def stop(self, mode: str = "immediate") -> None:
         self._run(program("pg_ctl"), "stop", f"--mode={mode}", f"--pgdata={self.data}")
 
     def remove(self) -> None:
-        self.stop()
-        shutil.rmtree(self.folder)
+        """Let the guard stop it, if it runs, and take the folder away."""
+        self._guard.communicate(timeout=_SECONDS)
+        assert not self.folder.exists()
 
     @property
     def data(self) -> Path:
@@ -91,13 +122,36 @@ class Cluster:
             return found.fetchall() if found.description else []
 
     def make(self) -> str:
-        """Make a database for the product's login; return its name."""
-        name = f"t{next(self._numbers)}"
-        self.sql(f"CREATE DATABASE {name} OWNER {USER}")
+        """Make a database for the product's login, as the runbook has it; return its name."""
+        name = self._new_name()
+        self.sql(f"CREATE DATABASE {name}")
+        self._open_to_the_login_alone(name)
+        self.sql("REVOKE ALL ON SCHEMA public FROM PUBLIC", name)
         return name
 
+    def copy(self, database: str) -> str:
+        """Copy a database to which nobody is connected; return the copy's name."""
+        name = self._new_name()
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {database}")
+        self._open_to_the_login_alone(name)
+        return name
+
+    def put_back(self, database: str, to: str) -> None:
+        """Make *to*, or make it anew, as *database* is; nobody is connected to it any more."""
+        self.drop(to)
+        self.sql(f"CREATE DATABASE {to} TEMPLATE {database} STRATEGY file_copy")
+        self._open_to_the_login_alone(to)
+
     def drop(self, database: str) -> None:
-        self.sql(f"DROP DATABASE {database} WITH (FORCE)")
+        self.sql(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+
+    def _open_to_the_login_alone(self, name: str) -> None:
+        self.sql(f"REVOKE ALL ON DATABASE {name} FROM PUBLIC")
+        self.sql(f"GRANT CONNECT, CREATE ON DATABASE {name} TO {USER}")
+
+    def _new_name(self) -> str:
+        # A process of a test may make some, too.
+        return f"t{os.getpid()}_{next(self._numbers)}"
 
     def _run(self, *command: str) -> None:
         done = subprocess.run(  # noqa: S603 - our own words
@@ -109,4 +163,7 @@ class Cluster:
             stderr=subprocess.STDOUT if command[1] != "start" else subprocess.DEVNULL,
             check=False,
         )
-        assert done.returncode == 0, done.stdout or (self.folder / "log").read_text()
+        said = done.stdout or b""
+        assert b"ICU is not supported" not in said, "the tests need a PostgreSQL built with ICU"
+        log = self.folder / "log"
+        assert done.returncode == 0, said or (log.read_text() if log.exists() else command)

@@ -17,6 +17,8 @@ KNOWN: Final[Mapping[int, str]] = {
     2: "39a01e68ef5a85ef618750007d352622e9a1a52d36fa5e25635b5084679e5ab8",
     3: "89d33b9bf2f0e87d53f6be506df179da8a02e023c594c1105555a907ef299d95",
     4: "3714fd51cc24de9d7c74b8e45820d9cc1c2ebe3333da47e8a605fbbe20a74372",
+    5: "7ec514d0e91306a27c0e1e1487c29b8d12c306470bdc8e90aeb5b9159f0b8a90",
+    6: "3952832a569b04d50dd257dd5f860e28fe1a21ea250a93d5d7f0755cf61bc411",
 }
 """Number of a schema to its digest; a test compares them with what the migrations make."""
 

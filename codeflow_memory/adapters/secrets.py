@@ -57,6 +57,10 @@ class TenantKeys:
         """Return what is stored of an operation's name: a client may have put a text into it."""
         return self._mac(self._request, b"operation\n" + name.encode())
 
+    def bucket(self, name: str) -> str:
+        """Return what is stored of a rate limit's bucket: it may be named by a peer's address."""
+        return self._mac(self._request, b"bucket\n" + name.encode())
+
     def text_hash(self, text: str) -> str:
         """Return what a tombstone keeps of a text: equal texts agree, nothing can be guessed."""
         return self._mac(self._tombstone, text.encode())

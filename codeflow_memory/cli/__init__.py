@@ -11,8 +11,9 @@ from typing import TextIO
 
 import click
 
-from codeflow_memory.cli import exits
+from codeflow_memory.cli import concealment, exits
 from codeflow_memory.cli.exits import Refusal, UnreachableError
+from codeflow_memory.domain import errors
 from codeflow_memory.domain.errors import CodeflowError
 
 PROGRAM = "codeflow-memory"
@@ -23,6 +24,8 @@ _COLLECT_AFTER = 50_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; no refusal shows a traceback."""
+    if argv is None:
+        concealment.conceal()
     # What a command imports stays: looking through it for garbage took a tenth of a start.
     gc.set_threshold(_COLLECT_AFTER)
     # Whatever is made on the way, of the home or beside it, is its owner's alone.
@@ -59,6 +62,8 @@ def _run(argv: Sequence[str] | None) -> int:
 def _described(error: Exception) -> tuple[str, str, int]:
     """Return what to say of a refusal, its stable word and the exit code."""
     match error:
+        case errors.UnreachableError():
+            return str(error), UnreachableError.code, exits.UNREACHABLE
         case CodeflowError() | Refusal() | UnreachableError():
             return str(error), error.code, exits.exit_code(error.code)
         case click.UsageError():

@@ -1,15 +1,18 @@
 """``audit``: whether the record of every change still is what was written."""
 
+from itertools import islice
+
 import rich_click as click
 
 from codeflow_memory.cli import output, stores
+from codeflow_memory.cli.client import Request, connected, pages, path
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import FAILED, OK
 from codeflow_memory.domain.access import Role
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import checkpoints
+from codeflow_memory.services import audits, checkpoints
 from codeflow_memory.services.checkpoints import Report
 
 
@@ -27,7 +30,7 @@ def verify(context: Context, tenant: str | None) -> int:
         accesses.require(access, Role.OWNER, None, "verify the audit")
         report = checkpoints.verify(home.tenants.get(access.tenant))
     if context.json:
-        output.print_json(_fields(access.tenant, report))
+        output.print_json({"tenant": access.tenant, **audits.describe(report)})
     else:
         for line in told(report):
             click.echo(f"{access.tenant or LOCAL}: {line}")
@@ -67,19 +70,26 @@ def faults(report: Report) -> list[str]:
     return lines
 
 
-def _fields(tenant: str, report: Report) -> dict[str, object]:
-    broken, found = report.broken, report.disagreement
-    return {
-        "tenant": tenant,
-        "rows": report.rows,
-        "order_only": report.order_only,
-        "sound": report.sound,
-        "fault": None if broken is None else {"sequence": broken[0], "detail": broken[1]},
-        "checkpoints": {
-            "count": report.checkpoints,
-            "last_at": None if report.last_at is None else to_rfc3339(report.last_at),
-            "rows_since": report.rows_since,
-            "torn": report.torn,
-            "fault": None if found is None else {"number": found.number, "detail": found.detail},
-        },
-    }
+@click.command("list")
+@click.option("--batch", metavar="BATCH", help="Only of this batch.")
+@click.option("--item", metavar="ID", help="Only of this memory, token or the like.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
+@click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
+@click.pass_obj
+def list_changes(
+    context: Context, batch: str | None, item: str | None, limit: int, *, jsonl: bool
+) -> None:
+    """List changes of what you see, newest first; alone, `audit` does so too."""
+    asked = Request("GET", path("audit"), {"batch": batch, "item": item})
+    with connected(context) as client:
+        rows = list(islice(pages(client, asked), limit))
+    if jsonl:
+        output.print_lines(rows)
+    elif context.json:
+        output.print_json({"items": rows, "next_cursor": None})
+    else:
+        output.print_table(_TITLES, ([row[name] for name in _COLUMNS] for row in rows))
+
+
+_COLUMNS = ("at", "action", "item", "to_revision", "to_status", "principal", "batch_id")
+_TITLES = ("AT", "ACTION", "ITEM", "REV", "STATUS", "BY", "BATCH")

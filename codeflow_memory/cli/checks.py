@@ -162,6 +162,13 @@ def earlier(home: Home) -> Iterator[Check]:
             f"{path.relative_to(home.path)} may hold what was deleted since",
             snapshots.FIX[path.is_dir()],
         )
+    for kept in snapshots.beside(home):
+        yield Check(
+            "earlier state",
+            State.WARNING,
+            f"{kept.name} of {kept.tenant} may hold what was deleted since",
+            snapshots.FIX_BESIDE[kept.retired],
+        )
 
 
 def document(home: Home) -> Iterator[Check]:
@@ -181,6 +188,28 @@ def document(home: Home) -> Iterator[Check]:
             State.WARNING,
             f"{LEGACY_DOCUMENT} is not imported yet",
             "codeflow-memory import-json --check, then without --check",
+        )
+
+
+def engine(home: Home) -> Iterator[Check]:
+    """Check what carries the databases, and whether files of the home are left beside it."""
+    try:
+        with closing(of(home)) as found:
+            found.reach()
+            findings = found.findings()
+    except CodeflowError as error:
+        yield Check("engine", State.FAULT, str(error), "correct the database's URL, or its server")
+        return
+    for finding in findings:
+        state = State.OK if finding.fix is None else State.WARNING
+        yield Check(finding.name, state, finding.detail, finding.fix)
+    left = home.tenants() if home.server is not None else []
+    if left:
+        yield Check(
+            "files",
+            State.WARNING,
+            f"nobody is served the files of {_few(left)}: the home's tenants are in its database",
+            "`codeflow-memory tenant move` copies them; or remove them",
         )
 
 
@@ -211,13 +240,12 @@ def _slugs(home: Home) -> list[str]:
 
 def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
     name = f"database {slug}"
-    place = tenants.home.database(slug) if tenants.home.server is None else f"tenant {slug}"
     try:
         store = tenants.get(slug)
         report = checkpoints.verify(store)
         compared, drifts = recompute(store, sample=None if every else SAMPLE)
     except CodeflowError as error:
-        fix = f"follow that for {place}; `codeflow-memory doctor` again then"
+        fix = f"follow that for {tenants.place(slug)}; `codeflow-memory doctor` again then"
         yield Check(name, State.FAULT, str(error), fix)
         return
     if report.sound:

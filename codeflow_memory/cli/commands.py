@@ -18,6 +18,11 @@ _TRANSFER = "codeflow_memory.cli.transfer"
 _DECISIONS = {"accept": f"{_REVIEW}:accept", "reject": f"{_REVIEW}:reject"}
 _QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
 
+_AUDIT = {
+    "list": "codeflow_memory.cli.audit:list_changes",
+    "verify": "codeflow_memory.cli.audit:verify",
+}
+
 Place = str | Mapping[str, Any]
 """``module:command``, or the same for each command of a group."""
 
@@ -44,10 +49,10 @@ class LazyGroup(rich_click.RichGroup):
 
 
 def _group(name: str, places: Mapping[str, Place]) -> click.Command:
-    queue = places.get("list") if name == "review" else None
+    queue = places.get("list") if name in {"review", "audit"} else None
     group = LazyGroup(name, help=_HELP[name], places=places, invoke_without_command=bool(queue))
     if isinstance(queue, str):
-        # ``review`` alone shows the queue.
+        # ``review`` alone shows the queue, ``audit`` alone the changes.
         listed = _load(queue)
         group.params = list(listed.params)
         group.callback = _unless_called(listed)
@@ -98,11 +103,15 @@ _TREE: Mapping[str, Place] = {
         "show": f"{_MEMORY}:show",
         "search": f"{_MEMORY}:search",
         "feedback": f"{_MEMORY}:feedback",
+        "correct": f"{_MEMORY}:correct",
         "review": _QUEUE,
         **_DECISIONS,
+        "undo": "codeflow_memory.cli.undo:undo",
+        "audit": _AUDIT,
         "status": "codeflow_memory.cli.status:status",
     },
     "review": _QUEUE,
+    "undo": "codeflow_memory.cli.undo:undo",
     "repo": {
         "list": "codeflow_memory.cli.repository:list_repositories",
         "register": "codeflow_memory.cli.repository:register",
@@ -122,6 +131,7 @@ _TREE: Mapping[str, Place] = {
     "tenant": {
         "create": "codeflow_memory.cli.tenant:create",
         "list": "codeflow_memory.cli.tenant:list_tenants",
+        "move": "codeflow_memory.cli.move:move",
         "rekey": "codeflow_memory.cli.tenant:rekey",
     },
     "retention": {
@@ -133,7 +143,7 @@ _TREE: Mapping[str, Place] = {
             "list": f"{_HOLD}:list_holds",
         },
     },
-    "audit": {"verify": "codeflow_memory.cli.audit:verify"},
+    "audit": _AUDIT,
     "backup": "codeflow_memory.cli.backup:backup",
     "erase": "codeflow_memory.cli.erase:erase",
     "import-json": f"{_TRANSFER}:import_json",

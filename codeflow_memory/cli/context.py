@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from codeflow_memory.storage.home import Home, is_regular
+from codeflow_memory.storage.home import SERVERS, Home, is_regular
 
 TOKEN = "token"  # noqa: S105 - a file's name
 SERVER = "server"
@@ -32,6 +32,7 @@ class Context:
         self._environment = environment
         self._home: Path | None = None
         self._server: str | None = None
+        self._files = False
         self._url: str | None = None
         self._token_file: Path | None = None
         self.json = False
@@ -48,6 +49,7 @@ class Context:
             case "database" if "://" in value:
                 self._server = checked_server(value)
             case "home" | "database":
+                self._files |= name == "database"
                 path = _folder(value)
                 if self._home not in {None, path}:
                     raise click.UsageError("--home and --database name different homes.")
@@ -56,13 +58,15 @@ class Context:
                 self._token_file = Path(value)
             case _:
                 self.json = bool(value)
-        if self._url is not None and self._home is not None:
+        if self._server is not None and self._files:
+            raise click.UsageError("--database names a file and a server: give one.")
+        if self._url is not None and self._is_local:
             raise click.UsageError("--url means a server and --home a local home: give one.")
 
     @property
     def url(self) -> str | None:
         """The server to talk to; ``None`` for a local home."""
-        if self._url is not None or self._home is not None:
+        if self._url is not None or self._is_local:
             return self._url
         given = self._environment.get("CODEFLOW_URL")
         return checked_url(given) if given else None
@@ -74,8 +78,25 @@ class Context:
 
     @property
     def server(self) -> str | None:
-        """The PostgreSQL database that has the home's tenants; ``None``: files of the home do."""
-        return self._server or checked_server(self._environment.get("CODEFLOW_DATABASE") or None)
+        """The PostgreSQL database that has the home's tenants; ``None``: files of the home do.
+
+        Raises:
+            click.UsageError: What names it is no address.
+            InvalidRequestError: The configuration, which is asked last, cannot be read.
+        """
+        if self._server is not None or self._files:
+            return self._server
+        given = self._credential() or self._environment.get("CODEFLOW_DATABASE", "")
+        if "://" in given:
+            return checked_server(given)
+        if given and self._home is None:
+            # The path of a file.
+            return None
+        # Reads TOML by a model: no command of a server waits for that.
+        from codeflow_memory.settings import load  # noqa: PLC0415 - when it is needed
+
+        configured = load(self._home_path(), self._environment).database.url
+        return None if configured is None else configured.get_secret_value()
 
     @property
     def token(self) -> str | None:
@@ -98,17 +119,42 @@ class Context:
         Raises:
             click.UsageError: A server is meant.
         """
-        home = self.home
-        if home is None:
+        self.folder(command)
+        return Home(self._home_path(), self.server)
+
+    def folder(self, command: str) -> Home:
+        """Return the local home without asking its configuration where its tenants are.
+
+        Raises:
+            click.UsageError: A server is meant.
+        """
+        if self.url is not None:
             means = "leave out --url" if self._url else "unset CODEFLOW_URL"
             raise click.UsageError(f"{command} works on a local home: {means} or give --home.")
-        return home
+        return Home(self._home_path())
+
+    @property
+    def _is_local(self) -> bool:
+        return self._home is not None or self._server is not None
 
     def _home_path(self) -> Path:
         if self._home is not None:
             return self._home
-        given = self._environment.get("CODEFLOW_HOME")
-        return _folder(given or "~/.codeflow")
+        named = self._environment.get("CODEFLOW_HOME")
+        given = self._environment.get("CODEFLOW_DATABASE", "")
+        if not given or "://" in given:
+            return _folder(named or "~/.codeflow")
+        if named and _folder(named) != _folder(given):
+            raise click.UsageError("CODEFLOW_HOME and CODEFLOW_DATABASE name different homes.")
+        return _folder(given)
+
+    def _credential(self) -> str:
+        """Return the address that the credential ``codeflow-database`` holds; empty: none does."""
+        folder = self._environment.get("CREDENTIALS_DIRECTORY")
+        path = Path(folder, "codeflow-database") if folder else None
+        if path is None or not path.is_file():
+            return ""
+        return checked_server(_text(path, "database's address"))
 
     def _of_own_server(self, url: str) -> str | None:
         """Return the home's own token, for the server that holds the home now and no other."""
@@ -119,13 +165,13 @@ class Context:
         return read_token(path) if path.is_file() else None
 
 
-def checked_server(text: str | None) -> str | None:
+def checked_server(text: str) -> str:
     """Return the URL of a PostgreSQL database.
 
     Raises:
         click.UsageError: It is of another kind.
     """
-    if text is not None and not text.startswith(("postgresql://", "postgres://")):
+    if not text.startswith(SERVERS):
         raise click.UsageError("a database is a path, or postgresql://user@host/name.")
     return text
 
@@ -152,13 +198,17 @@ def read_token(path: Path) -> str:
     Raises:
         click.UsageError: It cannot be read, or holds none.
     """
+    return _text(path, "token")
+
+
+def _text(path: Path, what: str) -> str:
     try:
         with path.open("rb") as file:
             text = file.read(MAX_TOKEN_BYTES).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         text = ""
     if not text:
-        raise click.UsageError(f"no token can be read from {path}.")
+        raise click.UsageError(f"no {what} can be read from {path}.")
     return text
 
 
@@ -220,7 +270,7 @@ def _folder(text: str) -> Path:
     if not text:
         raise click.UsageError("a home has a path; an empty one would be the current folder.")
     if "://" in text:
-        raise click.UsageError("a database is given by its path; other engines are not served.")
+        raise click.UsageError("a home is a folder: --database names a database server.")
     return Home(expanded(Path(text)).absolute()).path
 
 

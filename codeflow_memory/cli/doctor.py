@@ -8,17 +8,16 @@ from codeflow_memory.cli import checks, output
 from codeflow_memory.cli.checks import Check, State
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import FAILED, OK, REVIEW
+from codeflow_memory.domain.errors import InvalidRequestError
 from codeflow_memory.storage.home import Home
 
 _HOME: tuple[Callable[[Home], Iterator[Check]], ...] = (
     checks.folder,
     checks.modes,
-    checks.key,
     checks.ballast,
     checks.locks,
     checks.configuration,
     checks.git_program,
-    checks.document,
     checks.earlier,
 )
 
@@ -31,7 +30,7 @@ def doctor(context: Context, *, every: bool) -> int:
 
     Exit with 1 when something is broken, with 7 when something should be looked at.
     """
-    found = list(_found(context.local("doctor"), every=every))
+    found = list(_found(_home(context), every=every))
     if context.json:
         output.print_json({"checks": [check.fields() for check in found]})
     else:
@@ -43,6 +42,15 @@ def doctor(context: Context, *, every: bool) -> int:
     return REVIEW if State.WARNING in states else OK
 
 
+def _home(context: Context) -> Home:
+    """Return the home; where its configuration cannot be read, which is a finding, its files."""
+    folder = context.folder("doctor")
+    try:
+        return context.local("doctor")
+    except InvalidRequestError:
+        return folder
+
+
 def _found(home: Home, *, every: bool) -> Iterator[Check]:
     if not home.path.is_dir():
         detail = f"{home.path} is no folder"
@@ -50,4 +58,11 @@ def _found(home: Home, *, every: bool) -> Iterator[Check]:
         return
     for check in _HOME:
         yield from check(home)
+    carried = list(checks.engine(home))
+    yield from carried
+    if any(check.state is State.FAULT for check in carried):
+        # Who the tenants are cannot be said either.
+        return
+    yield from checks.key(home)
+    yield from checks.document(home)
     yield from checks.databases(home, every=every)

@@ -43,6 +43,7 @@ EXIT: Final[Mapping[type[CodeflowError], int]] = {
     errors.PreviouslyRejectedError: CONFLICT,
     errors.LegalHoldError: CONFLICT,
     errors.StalePlanError: CONFLICT,
+    errors.UndoConflictError: CONFLICT,
     errors.LimitExceededError: FAILED,
     errors.RateLimitedError: FAILED,
     errors.BusyError: FAILED,

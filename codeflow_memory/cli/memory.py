@@ -144,6 +144,37 @@ def feedback(
         output.talk(f"{memory_id} has trust {answer['trust']}")
 
 
+@click.command("correct")
+@click.argument("memory_id", metavar="ID")
+@click.argument("text")
+@click.option("--title", help="Another title, too.")
+@click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
+@click.option("--dry-run", is_flag=True, help="Change nothing.")
+@click.pass_obj
+def correct(
+    context: Context,
+    memory_id: str,
+    text: str,
+    title: str | None,
+    revision: int | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Put another text in place of a memory's; accepted project guidance goes back to review."""
+    body = {"body": text} | ({} if title is None else {"title": title})
+    with connected(context) as client:
+        base = revision or get_memory(client, memory_id)["revision"]
+        if dry_run:
+            output.talk(f"{memory_id} would be corrected at revision {base}")
+            return
+        asked = Request("PATCH", path("memories", memory_id), body=body, revision=base)
+        memory = client.send(asked)
+    if context.json:
+        output.print_json(memory)
+    else:
+        output.talk(f"{memory_id} is {memory['status']} at revision {memory['revision']}")
+
+
 def get_memory(client: Client, memory_id: str) -> dict[str, Any]:
     """Return a memory as the caller sees it."""
     return client.send(Request("GET", path("memories", memory_id)))

@@ -39,6 +39,7 @@ def preview(context: Context, policy: Path | None, tenant: str | None, *, dry_ru
     Nothing is written. A memory.json that waits to be imported is read and not imported.
     """
     home = context.local("retention preview")
+    stores.reach(home)
     if stores.waits(home):
         if context.token is not None:
             # No token was made yet.

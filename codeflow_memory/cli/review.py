@@ -37,7 +37,7 @@ def queue(
     elif context.json:
         output.print_json({"items": rows, "next_cursor": None})
     else:
-        output.print_table(_TITLES, ((*columns(row), row["review_reason"]) for row in rows))
+        output.print_table(_TITLES, ((*columns(row), " ".join(row["reasons"])) for row in rows))
         output.talk(f"{len(rows)} to review")
     return REVIEW if rows and exit_code else OK
 
@@ -164,17 +164,13 @@ def _print(context: Context, done: list[dict[str, Any]], *, alone: bool) -> None
 
 
 def _waiting(client: Client, repo: str | None, project: str | None) -> Iterator[dict[str, Any]]:
-    for row in _projects(client, repo, project):
-        where = path("projects", row["id"], "memories")
-        yield from pages(client, Request("GET", where, {"status": "proposed"}))
-        for memory in pages(client, Request("GET", where, {"status": "accepted"})):
-            if memory.get("review_reason"):
-                yield memory
-
-
-def _projects(client: Client, repo: str | None, project: str | None) -> list[dict[str, Any]]:
-    """List the projects whose queue is meant: all that the caller sees, unless one is named."""
+    asked: dict[str, object] = {}
     if project is not None:
-        return [get_project(client, project, repo)]
-    where = None if repo is None else get_repository(client, repo)
-    return list(pages(client, Request("GET", path("projects"), {"repo": where})))
+        asked["project_id"] = get_project(client, project, repo)["id"]
+    elif repo is not None:
+        # A repository has few projects; the queue is asked for each.
+        where = get_repository(client, repo)
+        for row in pages(client, Request("GET", path("projects"), {"repo": where})):
+            yield from pages(client, Request("GET", path("review"), {"project_id": row["id"]}))
+        return
+    yield from pages(client, Request("GET", path("review"), asked))

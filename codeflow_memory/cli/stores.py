@@ -66,8 +66,10 @@ def opened(
     Raises:
         NotThereError: There is no home.
         StoreUnusableError: An import, migration or restore holds it.
+        UnreachableError: Its database server does not let us in.
     """
     home = context.local(command)
+    reach(home)
     settle(home)
     if making or waits(home):
         make(home)
@@ -85,6 +87,18 @@ def opened(
             close(tenants)
 
 
+def reach(home: Home) -> None:
+    """Make sure that *home*'s databases can be reached, before anything is made or waits.
+
+    Raises:
+        InvalidRequestError: The database's address is none.
+        UnreachableError: No connection comes about.
+        StoreUnusableError: The package for its engine is missing, or the server is not fit.
+    """
+    with closing(databases.of(home)) as found:
+        found.reach()
+
+
 def settle(home: Home) -> None:
     """Finish a restore that *home* waits for: before anything else looks at its files.
 
@@ -96,7 +110,10 @@ def settle(home: Home) -> None:
     # A home is restored once in a long time, if ever.
     from codeflow_memory.services import restoration  # noqa: PLC0415 - when it is needed
 
-    if restoration.settle(home, lambda: tenants_of(home, load(home.path), migrating=True)):
+    def open_tenants() -> Tenants:
+        return tenants_of(home, load(home.path), migrating=True, rekeying=True)
+
+    if restoration.settle(home, open_tenants):
         talk("a backup was restored here: the tokens of its runs are revoked")
 
 

@@ -20,7 +20,7 @@ def create(context: Context, slug: str, *, dry_run: bool) -> None:
     """Make a tenant with its first owner."""
     check_slug(slug)
     with stores.opened(context, "tenant create", making=True) as home:
-        _require_owner(home.tenants, context.token)
+        require_owner(home.tenants, context.token)
         if home.tenants.exists(slug):
             raise StandsError(f"the tenant {slug} exists already")
         if not dry_run:
@@ -37,7 +37,7 @@ def create(context: Context, slug: str, *, dry_run: bool) -> None:
 def list_tenants(context: Context, *, jsonl: bool) -> None:
     """List the tenants of the home."""
     with stores.opened(context, "tenant list") as home:
-        _require_owner(home.tenants, context.token)
+        require_owner(home.tenants, context.token)
         rows = [{"tenant": slug} for slug in home.tenants.slugs()]
     if jsonl:
         output.print_lines(rows)
@@ -71,7 +71,7 @@ def rekey(context: Context) -> None:
         output.talk(f"under this home's key: {', '.join(slugs) or 'no tenant'}")
 
 
-def _require_owner(tenants: Tenants, token: str | None) -> None:
+def require_owner(tenants: Tenants, token: str | None) -> None:
     """Let who owns the home's files, or the tenant `local`, go on.
 
     Raises:

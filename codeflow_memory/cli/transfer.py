@@ -38,6 +38,7 @@ def import_json(ctx: click.RichContext, /, document: Path, *, check: bool) -> No
             report = legacy_import.check(path)
         else:
             home = context.local("import-json")
+            stores.reach(home)
             stores.settle(home)
             report = legacy_import.run(
                 home, path, now=stores.clock(load(home.path)), watch=output.watching()

@@ -79,7 +79,10 @@ def started(context: Context, roots: tuple[Path, ...] = ()) -> Iterator[Start]:
         StoreUnusableError: Another server owns it, or its database cannot be used.
     """
     home = context.local("up")
+    stores.reach(home)
     home.make()
+    if home.server is not None and home.tenants():
+        talk("the files of tenants in this home are not served: its tenants are in its database")
     with home.serving():
         stores.make(home)
         settings = load(home.path)
@@ -137,6 +140,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
                 hosts,
                 lambda: ids.new("req"),
                 observers=observers,
+                shared=start.opened.tenants.shared,
             )
         )
         (home.path / SERVER).write_text(listener.url, "utf-8")

@@ -60,9 +60,14 @@ class Checkpoint:
         """Return what the next line and the mark in the audit name this line by."""
         return hashlib.sha256(self.line()).hexdigest()
 
-    def mark(self) -> str:
-        """Return the item of the audit row that says that this line was written."""
-        return f"{self.number} {self.digest()}"
+    def mark(self, place: str | None = None) -> str:
+        """Return the item of the audit row that says that this line was written.
+
+        Args:
+            place: Names the home where others have the same database, and files of their own: 32
+                hexadecimal digits.
+        """
+        return f"{self.number} {self.digest()}" + ("" if place is None else f" {place}")
 
 
 def parse(line: bytes) -> Checkpoint | None:
@@ -141,20 +146,12 @@ class Head:
         head: The hash of the last one.
         audit_epoch: How many home keys the database has seen.
         restore_epoch: Rises whenever a backup is put back.
-        marked: Whether the last row is a mark.
     """
 
     count: int
     head: str
     audit_epoch: int
     restore_epoch: int
-    marked: bool
-
-    def is_ahead_of(self, last: Checkpoint | None) -> bool:
-        """Tell whether rows other than the mark of *last* came after it."""
-        if last is None or last.restore_epoch != self.restore_epoch:
-            return self.count > 0
-        return self.count - self.marked > last.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +161,7 @@ class Chain:
     Args:
         head: How far it has come.
         links: Epoch and hash of the rows that checkpoints name, by sequence.
-        marks: Items of the marks since the last restore, in order.
+        marks: Items of the home's marks since the last restore, in order.
         restored: The restore epoch that the rows under the present key tell; -1 when none can be.
     """
 
@@ -259,8 +256,18 @@ def _against(line: Checkpoint, chain: Chain) -> str | None:
     return None
 
 
-_MARK = re.compile(r"([1-9][0-9]{0,17}) ([0-9a-f]{64})")
+_MARK = re.compile(r"([1-9][0-9]{0,17}) ([0-9a-f]{64})(?: ([0-9a-f]{32}))?")
 """What `Checkpoint.mark` writes."""
+
+
+def is_of(mark: str, place: str | None) -> bool:
+    """Tell whether the line of *mark* is to be found in the file of the home *place*.
+
+    One that names another home is not; nor, where homes share the database, one that names none: it
+    is of before they did. What is no mark at all is everybody's to find.
+    """
+    found = _MARK.fullmatch(mark)
+    return found is None or found[3] == place
 
 
 def _first_unmarked(ledger: Ledger, chain: Chain) -> Disagreement | None:

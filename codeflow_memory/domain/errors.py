@@ -8,7 +8,8 @@
     ``ProvenanceInvalidError`` ``PublicationRefusedError`` ``StoreUnusableError``
     ``InternalError`` ``MethodNotAllowedError`` ``UnsupportedMediaTypeError``
     ``MisdirectedRequestError`` ``DeadlineExceededError`` ``LegalHoldError``
-    ``StalePlanError``; of ``BusyError`` also ``ContentionError`` ``UnreachableError``
+    ``StalePlanError`` ``UndoConflictError``; of ``BusyError`` also ``ContentionError``
+    ``UnreachableError``
 
 Each class has a stable ``code``, typed ``facts`` for programs and a sentence for people. No status
 and no exit code: those belong to the transports. Sentences never carry the text of a memory, a
@@ -16,7 +17,7 @@ secret or a path of the host.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 Facts = Mapping[str, object]
@@ -191,6 +192,11 @@ class ContentionError(BusyError):
 class UnreachableError(BusyError):
     """The store's engine went away; whether the last commit was done is not known."""
 
+    def __init__(self, sentence: str | None = None) -> None:
+        super().__init__()
+        if sentence is not None:
+            self.args = (sentence,)
+
 
 class StorageFullError(CodeflowError):
     """No room on the disk; reads, deletions and revocations still work."""
@@ -250,6 +256,31 @@ class LegalHoldError(CodeflowError):
     def facts(self) -> Facts:
         """The memories that are held."""
         return {"memory_ids": list(self.memory_ids)}
+
+
+@dataclass(frozen=True, slots=True)
+class LaterChange:
+    """A revision that came after what should be undone; ``at`` as on the wire."""
+
+    memory_id: str
+    revision: int
+    action: str
+    at: str
+
+
+class UndoConflictError(CodeflowError):
+    """An entry was changed after what should be undone; nothing was written."""
+
+    code = "undo-conflict"
+
+    def __init__(self, later: Sequence[LaterChange]) -> None:
+        super().__init__("it was changed since: undo that first, or change the entry itself")
+        self.later = tuple(later)
+
+    @property
+    def facts(self) -> Facts:
+        """The later changes that the caller may read."""
+        return {"later_changes": [asdict(change) for change in self.later]}
 
 
 class StalePlanError(CodeflowError):

@@ -37,6 +37,7 @@ STATUS: Final[Mapping[type[CodeflowError], HTTPStatus]] = {
     errors.PreviouslyRejectedError: HTTPStatus.CONFLICT,
     errors.LegalHoldError: HTTPStatus.CONFLICT,
     errors.StalePlanError: HTTPStatus.CONFLICT,
+    errors.UndoConflictError: HTTPStatus.CONFLICT,
     errors.RevisionConflictError: HTTPStatus.PRECONDITION_FAILED,
     errors.LimitExceededError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,

@@ -1,4 +1,4 @@
-"""Rate limits: token buckets in memory, one process's own.
+"""Rate limits: token buckets in memory, one process's own or shared by several.
 
 A request must find room in its token's bucket and in its tenant's. Failed sign-ins are counted by
 peer address, and only failures are: a valid token from the same address is never held up by them.
@@ -6,15 +6,24 @@ Used from the event loop alone, hence without locks.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 
 from codeflow_memory.domain.errors import RateLimitedError
-from codeflow_memory.domain.rate import MAX_BUCKETS, Buckets, Rate, site
+from codeflow_memory.domain.rate import MAX_BUCKETS, Buckets, Rate, SharedBuckets, site
+from codeflow_memory.domain.tenant import LOCAL
 
 _TOKEN = Rate(600, 60)
 _TENANT = Rate(6_000, 60)
 _FAILED_SIGN_IN = Rate(20, 15 * 60)
+
+_MICROSECONDS = 1_000_000
+_ADDRESS = "address"
+
+MAX_TOLD = 1_000
+"""Buckets of a kind that are told of at once: those of which most was taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +53,34 @@ class RateLimits:
         rates: How much is allowed.
         now: Seconds of a clock that never steps back.
         maximum: How many buckets of each kind are kept.
+        shared: Whether other servers serve the same tenants; `untold` and `settle` are for that.
     """
 
     def __init__(
-        self, rates: Rates, now: Callable[[], float], *, maximum: int = MAX_BUCKETS
+        self,
+        rates: Rates,
+        now: Callable[[], float],
+        *,
+        maximum: int = MAX_BUCKETS,
+        shared: bool = False,
     ) -> None:
+        kind = SharedBuckets if shared else Buckets
         self._rates = rates
-        self._tokens = Buckets(rates.token, now, maximum=maximum)
-        self._tenants = Buckets(rates.tenant, now, maximum=maximum)
-        self._failures = Buckets(rates.failed_sign_in, now, maximum=maximum)
+        self._tokens = kind(rates.token, now, maximum=maximum)
+        self._tenants = kind(rates.tenant, now, maximum=maximum)
+        self._failures = kind(rates.failed_sign_in, now, maximum=maximum)
 
     def admit(self, token_id: str, tenant: str) -> Admission:
         """Count one request of a valid token; a refused one costs neither bucket anything."""
-        wait = max(self._tokens.seconds_until(token_id, 1), self._tenants.seconds_until(tenant, 1))
+        token = f"{tenant} {token_id}"
+        wait = max(self._tokens.seconds_until(token, 1), self._tenants.seconds_until(tenant, 1))
         if not wait:
-            self._tokens.take(token_id)
+            self._tokens.take(token)
             self._tenants.take(tenant)
         headers = {
             "RateLimit-Limit": str(self._rates.token.count),
-            "RateLimit-Remaining": str(math.floor(self._tokens.level(token_id))),
-            "RateLimit-Reset": str(self._tokens.seconds_until(token_id, self._rates.token.count)),
+            "RateLimit-Remaining": str(math.floor(self._tokens.level(token))),
+            "RateLimit-Reset": str(self._tokens.seconds_until(token, self._rates.token.count)),
         }
         return Admission(headers, RateLimitedError(retry_after_seconds=wait) if wait else None)
 
@@ -80,3 +97,30 @@ class RateLimits:
             return RateLimitedError(retry_after_seconds=wait)
         self._failures.take(key)
         return None
+
+    def untold(self) -> dict[str, dict[str, int]]:
+        """Return what passed here and no other server knows of.
+
+        Returns:
+            By tenant: the name of a bucket to the microseconds that it takes to refill what passed.
+            Failed sign-ins are of no tenant; they are told through `local`, which every home has.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for kind, buckets in self._shared().items():
+            untold = nlargest(MAX_TOLD, buckets.untold().items(), key=itemgetter(1))
+            for key, seconds in untold:
+                tenant = LOCAL if kind == _ADDRESS else key.partition(" ")[0]
+                told = found.setdefault(tenant, {})
+                told[f"{kind} {key}"] = round(seconds * _MICROSECONDS)
+        return found
+
+    def settle(self, told: Mapping[str, int], lacking: Mapping[str, int]) -> None:
+        """Hear how long the buckets that were *told* of take to be full, whoever took from them."""
+        shared = self._shared()
+        for name, passed in told.items():
+            kind, _, key = name.partition(" ")
+            shared[kind].settle(key, passed / _MICROSECONDS, lacking.get(name, 0) / _MICROSECONDS)
+
+    def _shared(self) -> dict[str, SharedBuckets]:
+        kinds = {"token": self._tokens, "tenant": self._tenants, _ADDRESS: self._failures}
+        return {kind: b for kind, b in kinds.items() if isinstance(b, SharedBuckets)}

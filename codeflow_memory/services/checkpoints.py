@@ -2,6 +2,9 @@
 
 Without them a chain whose end was cut off, or a whole database that was put back to what it was,
 would look sound: everything that is left of it is.
+
+Of homes that share a database each keeps a file of its own, and holds the database against that. A
+mark names the home whose line it stands for, and only there the line must be.
 """
 
 import logging
@@ -69,17 +72,21 @@ def write(store: Store) -> bool:
     """
     if store.home.is_ballast_spent():
         return False
+    # Where the database is no file of the home, nothing made it.
+    store.home.make_tenant_folder(store.tenant)
     path = checkpoints.file_of(store.home.database(store.tenant))
     with checkpoints.appending(path) as file:
         last = file.last()
         with store.engine.read() as tx:
             head = checkpoints.head(tx)
-        if not head.is_ahead_of(last):
+            current = last is not None and last.restore_epoch == head.restore_epoch
+            rows = checkpoints.count_after(tx, last.count if last and current else 0)
+        if not rows:
             return False
         made = _signed(store, head, last)
         file.append(made)
         with store.engine.write() as tx:
-            _append(store, tx, audit.CHECKPOINT, made.mark())
+            _append(store, tx, audit.CHECKPOINT, made.mark(store.home.place()))
     return True
 
 
@@ -158,7 +165,7 @@ def _report(store: Store, tx: Transaction, ledger: Ledger) -> Report:
     def verified(line: Checkpoint) -> bool:
         return same(store.keys.checkpoint_signature(line.unsigned()), line.signature)
 
-    chain, last = checkpoints.chain(tx, ledger), ledger.last
+    chain, last = checkpoints.chain(tx, ledger, store.home.place()), ledger.last
     current = last is not None and last.restore_epoch == chain.head.restore_epoch
     return Report(
         rows=chain.head.count,

@@ -4,12 +4,13 @@ import difflib
 import re
 from collections.abc import Mapping
 
-from codeflow_memory.domain.access import Access
-from codeflow_memory.domain.errors import InvalidRequestError
-from codeflow_memory.domain.memory import Memory
+from codeflow_memory.domain.access import Access, Reach
+from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
+from codeflow_memory.domain.memory import Memory, Pair
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import views
 from codeflow_memory.services.store import Store
+from codeflow_memory.storage.engine import Transaction
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_WORDS = 4_000
@@ -53,9 +54,23 @@ def against_superseded(store: Store, access: Access, memory_id: str) -> dict[str
         memory = views.seen(tx, reach, memory_id).memory
         if memory.supersedes is None:
             raise InvalidRequestError.at("/from", "required: the memory supersedes nothing")
-        superseded = views.seen(tx, reach, memory.supersedes.memory_id).memory
-        old = views.as_it_was(tx, reach, superseded, memory.supersedes.revision)
+        old = _superseded(tx, reach, memory.supersedes)
     return _compared(memory_id, old, memory, _contents(old), _contents(memory))
+
+
+def of_successor(tx: Transaction, reach: Reach, memory: Memory) -> dict[str, object] | None:
+    """Compare as `against_superseded`; ``None`` where there is nothing that the caller reads."""
+    if memory.supersedes is None:
+        return None
+    try:
+        old = _superseded(tx, reach, memory.supersedes)
+    except NotFoundError:
+        return None
+    return _compared(memory.memory_id, old, memory, _contents(old), _contents(memory))
+
+
+def _superseded(tx: Transaction, reach: Reach, old: Pair) -> Memory:
+    return views.as_it_was(tx, reach, views.seen(tx, reach, old.memory_id).memory, old.revision)
 
 
 def words(old: str, new: str) -> list[list[str]]:

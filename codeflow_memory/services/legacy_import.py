@@ -27,8 +27,8 @@ from codeflow_memory.services.legacy_report import COPY, Outcome, Report, confli
 from codeflow_memory.services.legacy_source import Source
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import found
-from codeflow_memory.storage import databases, imports, migrate, tenants
-from codeflow_memory.storage.databases import Databases
+from codeflow_memory.storage import copies, databases, imports, migrate, tenants
+from codeflow_memory.storage.databases import Databases, Files
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import LEGACY_DOCUMENT, Home, is_regular, sync_folder
 from codeflow_memory.storage.imports import Import, State
@@ -50,6 +50,7 @@ class Importing:
         now: Unix microseconds, UTC.
         random_bytes: As many random bytes as asked for.
         watch: Is shown how far it has come.
+        vfs: Name of an apsw VFS, for fault tests.
     """
 
     home: Home
@@ -58,6 +59,7 @@ class Importing:
     now: Callable[[], int]
     random_bytes: Callable[[int], bytes] = os.urandom
     watch: Watch = unwatched
+    vfs: str | None = None
 
     @property
     def own(self) -> bool:
@@ -109,7 +111,7 @@ def run(
     """
     document = home.path / LEGACY_DOCUMENT if path is None else path
     with closing(databases.of(home, vfs)) as of_home:
-        importing = Importing(home, of_home, document, now, random_bytes, watch)
+        importing = Importing(home, of_home, document, now, random_bytes, watch, vfs)
         if importing.own and not os.path.lexists(document) and of_home.exists(LOCAL):
             with home.shared():
                 record = _recorded(importing)
@@ -155,7 +157,8 @@ def settle(
         return Report(Outcome.UNCHANGED)
     with ExitStack() as held:
         of_home = held.enter_context(closing(databases.of(home, vfs)))
-        importing = Importing(home, of_home, home.path / LEGACY_DOCUMENT, now, random_bytes)
+        document = home.path / LEGACY_DOCUMENT
+        importing = Importing(home, of_home, document, now, random_bytes, vfs=vfs)
         known = of_home.exists(LOCAL)
         try:
             held.enter_context(home.exclusive())
@@ -221,7 +224,8 @@ def _import_beside(importing: Importing, source: Source) -> tuple[Import, Outcom
     engine = importing.databases.engine(LOCAL)
     try:
         migrate.prepare(engine, check=True)
-        migrate.upgrade(engine)
+        files = Files(importing.home, importing.vfs)
+        migrate.upgrade(engine, lambda old: copies.make(files, LOCAL, engine, old))
         with engine.read() as tx:
             record, instance = imports.find(tx), tenants.find(tx)
             empty = not imports.has_memories(tx)

@@ -5,6 +5,8 @@ that share most of its longest words, and the newest proposals, which are not in
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.duplicates import NEAR, family, overlap, trigrams
@@ -20,6 +22,9 @@ _WORDS = 12
 _HOLDERS = 200
 """Entries read for each word."""
 
+SHOWN = 3
+"""Near entries that a reviewer is shown."""
+
 _CANDIDATES = 20
 """Texts that are compared, of the accepted entries and of the proposals each."""
 
@@ -28,18 +33,34 @@ def nearest(
     store: Store, tx: Transaction, reach: Reach, scope_id: int, content: Content
 ) -> Memory | None:
     """Return the most similar entry that the caller sees, from `NEAR` on; equal scores by id."""
+    return next((memory for _, memory in _alike(store, tx, reach, scope_id, content)), None)
+
+
+def near(store: Store, tx: Transaction, reach: Reach, memory: Memory) -> list[tuple[float, Memory]]:
+    """List the entries nearest to *memory* with their similarity, at most `SHOWN` of them."""
+    if memory.content is None:
+        return []
+    alike = _alike(store, tx, reach, memory.scope_id, memory.content)
+    return list(islice((a for a in alike if a[1].memory_id != memory.memory_id), SHOWN))
+
+
+def _alike(
+    store: Store, tx: Transaction, reach: Reach, scope_id: int, content: Content
+) -> Iterator[tuple[float, Memory]]:
     if family(content.kind) is None:
-        return None
+        return
     ids = [*_sharing(store, tx, scope_id, content), *_newest(tx, scope_id)]
     own = trigrams(f"{content.title}\n{content.body}")
     scored = [
         (-overlap(own, trigrams(f"{text.title}\n{text.body}")), memory_id)
         for memory_id, text in lights.texts(tx, [scope_id], ids).items()
     ]
-    near = [memory_id for score, memory_id in sorted(scored) if -score >= NEAR]
-    found = {s.memory.memory_id: s.memory for s in memories.find_all(tx, [scope_id], near)}
-    seen = (found[memory_id] for memory_id in near if reach.sees(found[memory_id]))
-    return next(seen, None)
+    alike = [(-score, memory_id) for score, memory_id in sorted(scored) if -score >= NEAR]
+    ids = [memory_id for _, memory_id in alike]
+    found = {s.memory.memory_id: s.memory for s in memories.find_all(tx, [scope_id], ids)}
+    for similarity, memory_id in alike:
+        if reach.sees(found[memory_id]):
+            yield similarity, found[memory_id]
 
 
 def _sharing(store: Store, tx: Transaction, scope_id: int, content: Content) -> list[str]:

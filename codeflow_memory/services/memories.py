@@ -188,7 +188,7 @@ def revise_stored(
     taken: Anchors | None = None,
 ) -> Memory:
     """Apply *changes* to an entry through the same rules as a new one; see `revise`."""
-    _may_edit(mutation.access, stored)
+    may_edit(mutation.access, stored)
     memory = stored.memory
     if memory.content is None or memory.status not in _EDITABLE:
         raise IllegalTransitionError(source=memory.status, target=Status.PROPOSED)
@@ -312,7 +312,12 @@ def _new(mutation: Mutation, scope: Scope, prepared: Prepared, ruling: governanc
     )
 
 
-def _may_edit(access: Access, stored: Stored) -> None:
+def may_edit(access: Access, stored: Stored) -> None:
+    """Refuse a caller who may not write another text for this entry.
+
+    Raises:
+        ForbiddenError: It is another's.
+    """
     memory = stored.memory
     accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, "edit memories")
     own = memory.author == access.principal_id

@@ -53,8 +53,8 @@ class Upkeep:
     Args:
         last_backup: As the home's file of operations says; of the tenant `local` alone.
         last_drill: The last restore that was tried; as above.
-        earlier_states: Names of what may hold deleted texts: copies of before a migration and, for
-            the tenant `local`, the folders of restores.
+        earlier_states: Names of what may hold deleted texts: copies of before a migration, what
+            was put aside beside the databases, and for `local` the folders of restores.
     """
 
     last_backup: dict[str, str] | None
@@ -83,6 +83,7 @@ def status(store: Store, access: Access) -> tuple[Gauges, Upkeep] | None:
         return None
     with store.engine.read() as tx:
         gauges = _gauges(store, tx)
+    beside = snapshots.beside(store.home)
     if store.tenant == LOCAL:
         backup, drill = (
             operations.last(store.home, f"last_{what}") for what in ("backup", "drill")
@@ -90,9 +91,11 @@ def status(store: Store, access: Access) -> tuple[Gauges, Upkeep] | None:
         earlier = [
             path.relative_to(store.home.path).as_posix() for path in snapshots.of(store.home)
         ]
+        earlier += [kept.name for kept in beside]
         return gauges, Upkeep(backup, drill, tuple(earlier))
-    own = copies.kept(store.home).get(store.tenant, [])
-    return gauges, Upkeep(None, None, tuple(path.name for path in own))
+    own = [path.name for path in copies.kept(store.home).get(store.tenant, [])]
+    own += [kept.name for kept in beside if kept.tenant == store.tenant]
+    return gauges, Upkeep(None, None, tuple(own))
 
 
 def _gauges(store: Store, tx: Transaction) -> Gauges:

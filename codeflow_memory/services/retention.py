@@ -25,6 +25,7 @@ NO_CONTENT = frozenset(
         "audit",
         "jobs",
         "tokens",
+        "rates",
         "memory_terms",
         "memory_term_lists",
         "entities",
@@ -33,9 +34,9 @@ NO_CONTENT = frozenset(
 )
 """Tables that a plan does not rest on.
 
-The first four move while nobody changes anything: the time seen last, checkpoints of the audit,
-jobs, uses of tokens; what else the audit has rows of shows in tables of its own. The others follow
-from the entries in the transaction that changes them, and are most of the rows.
+The first five move while nobody changes anything: the time seen last, checkpoints of the audit,
+jobs, uses of tokens, rates; what else the audit has rows of shows in tables of its own. The others
+follow from the entries in the transaction that changes them, and are most of the rows.
 """
 
 

@@ -232,15 +232,9 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
         ForbiddenError: With the rule that refuses.
     """
     memory, access = stored.memory, mutation.access
+    require_decider(access, memory, action)
     if memory.collection is Collection.PRIVATE:
-        _may_decide_private(access, memory, action)
         return False
-    if not access.decides:
-        raise ForbiddenError("an agent never decides; a person does")
-    if memory.collection is Collection.PROJECT:
-        accesses.require(access, Role.REVIEWER, memory.repository_id, f"{action} memories")
-    else:
-        accesses.require(access, Role.CONTRIBUTOR, memory.repository_id, f"{action} memories")
     undecided = memory.status is Status.PROPOSED or (
         action is Action.RESTORE and allows(action, memory.status) and _unreviewed(mutation, memory)
     )
@@ -253,6 +247,22 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
                 "one's own proposal is decided by somebody else, unless the repository allows it"
             )
     return own
+
+
+def require_decider(access: Access, memory: Memory, action: Action) -> None:
+    """Refuse a caller who has not the right to decisions on such an entry.
+
+    Raises:
+        ForbiddenError: With the rule that refuses.
+    """
+    if memory.collection is Collection.PRIVATE:
+        _may_decide_private(access, memory, action)
+        return
+    if not access.decides:
+        raise ForbiddenError("an agent never decides; a person does")
+    project = memory.collection is Collection.PROJECT
+    role = Role.REVIEWER if project else Role.CONTRIBUTOR
+    accesses.require(access, role, memory.repository_id, f"{action} memories")
 
 
 def _may_decide_private(access: Access, memory: Memory, action: Action) -> None:

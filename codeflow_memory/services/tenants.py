@@ -17,13 +17,16 @@ from codeflow_memory.services import rekeying
 from codeflow_memory.services.store import Guard, NoGuard, Store
 from codeflow_memory.storage import (
     audit,
+    copies,
     databases,
     grants,
     migrate,
+    moves,
     principals,
     restoration,
     tenants,
 )
+from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.engine import Engine, Transaction
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.tenants import Instance
@@ -68,6 +71,7 @@ class Tenants:
         self.home = home
         self._now = now
         self._random_bytes = random_bytes
+        self._vfs = vfs
         self._databases = databases.of(home, vfs, alone=migrating or rekeying)
         self._roots = roots
         self._guard_of = guard_of
@@ -96,6 +100,10 @@ class Tenants:
         """
         return self._databases.exists(tenant)
 
+    def place(self, tenant: str) -> str:
+        """Say where *tenant*'s database is, to who may read the home."""
+        return self._databases.place(tenant)
+
     def get(self, tenant: str) -> Store:
         """Return a tenant's store, opened and checked when it is first asked for.
 
@@ -115,9 +123,15 @@ class Tenants:
 
         Raises:
             InvalidRequestError: *slug* is no slug, or the tenant exists.
+            StoreUnusableError: It is to be made on a server, and stands as a file of the home.
         """
         if self._databases.exists(slug):
             raise _exists()
+        moves.refuse_making(self.home, slug, self._databases.address)
+        if self.home.server is not None and slug in self.home.tenants():
+            # The checkpoints beside the file are of its audit, and would be continued by another's.
+            detail = "this home has its file: `codeflow-memory tenant move` takes it over"
+            raise StoreUnusableError(f"tenant {slug}", detail)
         home_key, at = self._key(), self._now()
         instance_id = self._random_bytes(_INSTANCE_BYTES).hex()
 
@@ -152,7 +166,7 @@ class Tenants:
         engine = self._databases.engine(slug)
         try:
             migrate.prepare(engine, check=True)
-            self._bring_up(engine)
+            self._bring_up(slug, engine)
             with engine.read() as tx:
                 instance = tenants.find(tx)
         except BaseException:
@@ -182,10 +196,11 @@ class Tenants:
     def _key(self) -> bytes:
         return self.home.key(self._databases.slugs)
 
-    def _bring_up(self, engine: Engine) -> None:
+    def _bring_up(self, slug: str, engine: Engine) -> None:
         _, version = engine.versions()
         if self._migrating:
-            migrate.upgrade(engine)
+            files = Files(self.home, self._vfs)
+            migrate.upgrade(engine, lambda old: copies.make(files, slug, engine, old))
         elif version < migrate.newest_version():
             raise StoreUnusableError(
                 engine.name, "its schema is older; start `codeflow-memory up` once"

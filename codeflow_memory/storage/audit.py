@@ -1,6 +1,7 @@
 """Audit: an append-only chain of rows, one for each change, in the change's own transaction."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from codeflow_memory.domain.memory import canonical_json
@@ -116,6 +117,55 @@ def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:
     if (expected - 1, previous) != (head[0], head[1]) or latest != head[2] > 1:
         return expected, "rows at the end are missing"
     return None
+
+
+def page(
+    tx: Transaction, scope_ids: Iterable[int], *, whole: bool, up_to: int, limit: int
+) -> list[tuple[int, Entry]]:
+    """List rows of some scopes, newest first, each with its sequence.
+
+    Args:
+        tx: The transaction.
+        scope_ids: Whose entries.
+        whole: Whether changes of the tenant itself are listed too.
+        up_to: The highest sequence.
+        limit: At most so many.
+    """
+    rows = tx.rows(
+        """
+        SELECT sequence, at, principal_id, origin, batch_id, action, item, repository_id,
+               scope_id, from_revision, to_revision, from_status, to_status, reason
+          FROM audit
+         WHERE sequence <= :up_to
+           AND (scope_id IN (SELECT CAST(value AS INTEGER) FROM json_each(:scopes))
+                OR (scope_id IS NULL AND :whole = 1))
+         ORDER BY sequence DESC
+         LIMIT :limit
+        """,
+        {
+            "scopes": json.dumps(sorted(scope_ids)),
+            "whole": int(whole),
+            "up_to": up_to,
+            "limit": limit,
+        },
+    )
+    return [(row[0], Entry(*row[1:])) for row in rows]
+
+
+def last_until(tx: Transaction, at: int) -> int:
+    """Return the sequence of the last row that is not later than *at*; 0 without any.
+
+    Times never step back along the chain, so it is looked for by halves: no index has them alone.
+    """
+    low, high = 0, count(tx)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = tx.value("SELECT at FROM audit WHERE sequence = :sequence", {"sequence": middle})
+        if found is not None and found <= at:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def count(tx: Transaction) -> int:

@@ -20,6 +20,7 @@ from codeflow_memory.domain.checkpoint import (
     Checkpoint,
     Head,
     Ledger,
+    is_of,
     parse,
     parse_lines,
 )
@@ -179,20 +180,17 @@ def head(tx: Transaction) -> Head:
     """Read how far the audit has come."""
     row = tx.row(
         """
-        SELECT s.audit_count, s.audit_head, s.audit_epoch, s.restore_epoch,
-               COALESCE(
-                   (SELECT a.action FROM audit AS a WHERE a.sequence = s.audit_count), ''
-               )
-          FROM store AS s
-         WHERE s.singleton = 1
+        SELECT audit_count, audit_head, audit_epoch, restore_epoch
+          FROM store
+         WHERE singleton = 1
         """
     )
     assert row is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
-    return Head(row[0], row[1], row[2], row[3], marked=row[4] == CHECKPOINT)
+    return Head(*row)
 
 
-def chain(tx: Transaction, ledger: Ledger) -> Chain:
-    """Read what *ledger* is to be compared with."""
+def chain(tx: Transaction, ledger: Ledger, place: str | None) -> Chain:
+    """Read what *ledger* is to be compared with; *place* is what marks name its home by."""
     now = head(tx)
     rows = tx.rows(
         """
@@ -206,7 +204,11 @@ def chain(tx: Transaction, ledger: Ledger) -> Chain:
     return Chain(
         head=now,
         links=_links(tx, [line.count for line in ledger.lines if line is not None]),
-        marks=[row[3] for row in rows if row[2] == CHECKPOINT and row[0] > since],
+        marks=[
+            row[3]
+            for row in rows
+            if row[2] == CHECKPOINT and row[0] > since and is_of(row[3], place)
+        ],
         restored=_restored([row[2:] for row in rows if row[1] == now.audit_epoch]),
     )
 

@@ -31,6 +31,7 @@ from codeflow_memory.domain.errors import (
     UnreachableError,
 )
 from codeflow_memory.storage.engine import APPLICATION_ID, Row
+from codeflow_memory.storage.servers import NAME
 
 MAX_CONNECTIONS = 12
 """Of one process: its threads, its worker, and a few that read while they write."""
@@ -90,18 +91,9 @@ class Connections:
     Args:
         url: Names the database and the login.
         alone: Whether nobody else may use the database meanwhile.
-
-    Raises:
-        StoreUnusableError: *url* is no address of a database.
     """
 
     def __init__(self, url: str, *, alone: bool = False) -> None:
-        try:
-            psycopg.conninfo.conninfo_to_dict(url)
-        except psycopg.ProgrammingError:
-            raise StoreUnusableError(
-                "the database", "its address is no postgresql:// URL"
-            ) from None
         self._url = url
         self._alone = alone
         self._room = threading.BoundedSemaphore(1 if alone else MAX_CONNECTIONS)
@@ -202,7 +194,7 @@ class Connections:
             connection = Connection.connect(
                 self._url,
                 autocommit=True,
-                application_name="codeflow-memory",
+                application_name=NAME,
                 connect_timeout=int(CONNECT_SECONDS),
                 keepalives_idle=SILENT_SECONDS // 2,
                 keepalives_interval=1,
@@ -228,6 +220,9 @@ class Connections:
             connection.execute(
                 f"SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; {_PLANS};"
                 f" SET idle_in_transaction_session_timeout = '{IN_TRANSACTION_SECONDS}s';"
+                # Else a machine that vanished would keep its lock for hours.
+                " SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;"
+                " SET tcp_keepalives_count = 3;"
                 f" SET lock_timeout = '{seconds}s';"
                 f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
                 prepare=False,

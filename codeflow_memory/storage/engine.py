@@ -32,11 +32,13 @@ class Table:
         name: Its name.
         columns: Its columns, in their order.
         key: The columns of its primary key, in the key's order; empty without one.
+        references: Its foreign keys, a pair for each column: the column, and whose rows it names.
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    references: tuple[tuple[str, str], ...] = ()
 
 
 class Transaction(ABC):
@@ -141,7 +143,7 @@ class Engine(ABC):
         sql: str,
         *,
         user_version: int,
-        record: Callable[[Transaction], None] | None = None,
+        record: Callable[[Transaction], object] | None = None,
     ) -> None:
         """Run migrations, then *record*, and raise the version, in one transaction.
 

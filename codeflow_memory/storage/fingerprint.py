@@ -7,12 +7,16 @@ free pages and the order in which rows came do not count.
 
 import hashlib
 import struct
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage.engine import Table, Transaction
+from codeflow_memory.storage.engine import Row, Table, Transaction
+
+BATCH_ROWS = 500
+"""How many rows are in memory at a time."""
 
 _BLOCK_BYTES = 1 << 18
 """How much is hashed at a time: a call for each row would take as long as encoding it."""
@@ -56,25 +60,60 @@ def of_tables(tx: Transaction, without: Collection[str] = ()) -> list[TableDiges
     Raises:
         StoreUnusableError: A stored text is no UTF-8.
     """
-    return [_digest(tx, table) for table in tx.tables() if table.name not in without]
+    return [of_table(tx, table) for table in tx.tables() if table.name not in without]
 
 
-def _digest(tx: Transaction, table: Table) -> TableDigest:
-    whole, rows, block = hashlib.sha256(), 0, bytearray()
-    for column in table.columns:
-        block += _sized(column.encode())
-    try:
-        for row in tx.stream(all_rows(table)):
-            rows += 1
+class Running:
+    """The digest of a table, made of its rows as they come by, in the order of its key.
+
+    Args:
+        table: The table.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._name = table.name
+        self._whole, self._rows, self._block = hashlib.sha256(), 0, bytearray()
+        for column in table.columns:
+            self._block += _sized(column.encode())
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Take the next rows in, with every column."""
+        block = self._block
+        for row in rows:
             for value in row:
                 block += _ENCODED[type(value)](value)
-            if len(block) >= _BLOCK_BYTES:
-                whole.update(block)
-                block.clear()
+        self._rows += len(rows)
+        if len(block) >= _BLOCK_BYTES:
+            self._whole.update(block)
+            block.clear()
+
+    def end(self) -> TableDigest:
+        """Return what came by."""
+        self._whole.update(self._block)
+        self._block.clear()
+        return TableDigest(self._name, self._rows, self._whole.digest())
+
+
+def batches(tx: Transaction, table: Table) -> Iterator[list[Row]]:
+    """Yield every row of a table, many at a time, in the order of its key.
+
+    Raises:
+        StoreUnusableError: A stored text is no UTF-8.
+    """
+    rows = tx.stream(all_rows(table))
+    try:
+        while batch := list(islice(rows, BATCH_ROWS)):
+            yield batch
     except UnicodeDecodeError:
         raise StoreUnusableError(f"table {table.name}", "a text in it is no UTF-8") from None
-    whole.update(block)
-    return TableDigest(table.name, rows, whole.digest())
+
+
+def of_table(tx: Transaction, table: Table) -> TableDigest:
+    """Return the digest of one table."""
+    running = Running(table)
+    for batch in batches(tx, table):
+        running.add(batch)
+    return running.end()
 
 
 def all_rows(table: Table) -> str:

@@ -17,12 +17,24 @@ from codeflow_memory.domain.tenant import LOCAL, is_slug
 
 DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
+PLACE = "place"
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a database begins that is no file of a home."""
+
 BALLAST = "ballast"
 BALLAST_BYTES = 2 * 1024 * 1024
 
-_HALF_MADE = (f".{DATABASE}.*", ".key.*", ".ballast.*", ".token.*", ".operations.json.*")
+_HALF_MADE = (
+    f".{DATABASE}.*",
+    ".key.*",
+    f".{PLACE}.*",
+    ".ballast.*",
+    ".token.*",
+    ".operations.json.*",
+)
 
 _KEY_BYTES = 32
+_PLACE_BYTES = 16
 _NO_KEY = (
     "there is none, and databases are; restore it from a backup of this home. If it is lost, put"
     " 32 random bytes there: every token ends then"
@@ -83,18 +95,23 @@ class Home:
             # Looked for again: of two first starts the other may have made key and database since.
             if (tenants or self.tenants)() and not path.exists():
                 raise StoreUnusableError("key", _NO_KEY if self.server is None else _NO_SHARED_KEY)
-            temporary = self.path / f".key.{os.urandom(8).hex()}"
-            write_private(temporary, os.urandom(_KEY_BYTES))
-            try:
-                # Linked, not renamed: of two first starts one key wins, and both use it.
-                with suppress(FileExistsError):
-                    os.link(temporary, path)
-            finally:
-                temporary.unlink()
-            sync_folder(self.path)
+            self._make_once(path, os.urandom(_KEY_BYTES))
         if not is_regular(path):
             raise StoreUnusableError("key", "the home key is not a regular file")
         return _read_key(path)
+
+    def place(self) -> str | None:
+        """Return what tells this home from others with its databases; ``None`` where none has.
+
+        32 hexadecimal digits, made once. A second home has a copy of this one's key and no more: a
+        copy of all of it would be taken for it.
+        """
+        if self.server is None:
+            return None
+        path = self.path / PLACE
+        if not path.exists():
+            self._make_once(path, os.urandom(_PLACE_BYTES).hex().encode())
+        return path.read_text("ascii")
 
     def tenants(self) -> list[str]:
         """List the tenants that have a database, ``local`` first."""
@@ -113,6 +130,11 @@ class Home:
         if tenant == LOCAL:
             return self.path / DATABASE
         return self.path / "tenants" / tenant / DATABASE
+
+    def folders(self) -> list[tuple[str, Path]]:
+        """List the folders of tenants, with or without a database, but for that of ``local``."""
+        found = sorted(self.path.glob("tenants/*"))
+        return [(path.name, path) for path in found if is_slug(path.name) and path.is_dir()]
 
     def make_tenant_folder(self, tenant: str) -> None:
         """Make the folder of *tenant*'s database, mode 0700."""
@@ -154,8 +176,8 @@ class Home:
 
     def sweep(self) -> None:
         """Take away what makers that were killed left behind; the home is held alone."""
-        # What a restore decrypted that was cut off before its marker stood.
-        for left in self.path.glob(".restore-*"):
+        # What a restore decrypted that was cut off before its marker stood, or a backup wrote down.
+        for left in (*self.path.glob(".restore-*"), *self.path.glob(".backup-*")):
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left)
             else:
@@ -198,6 +220,17 @@ class Home:
             return (self.path / BALLAST).stat().st_size == 0
         except FileNotFoundError:
             return False
+
+    def _make_once(self, path: Path, data: bytes) -> None:
+        temporary = self.path / f".{path.name}.{os.urandom(8).hex()}"
+        write_private(temporary, data)
+        try:
+            # Linked, not renamed: of two first starts one wins, and both use what it made.
+            with suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            temporary.unlink()
+        sync_folder(self.path)
 
     @contextmanager
     def _locked(self, name: str, how: int, refusal: str) -> Iterator[None]:

@@ -8,9 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage import copies
 from codeflow_memory.storage.engine import APPLICATION_ID, Engine, MigrationError, Transaction
-from codeflow_memory.storage.sqlite import SQLiteEngine
 
 
 def migration_files() -> list[Traversable]:
@@ -91,7 +89,7 @@ def refuse_newer(name: str, version: int) -> None:
         )
 
 
-def migrate(engine: Engine, then: Callable[[Transaction], None] | None = None) -> list[str]:
+def migrate(engine: Engine, then: Callable[[Transaction], object] | None = None) -> list[str]:
     """Apply the migrations that are missing, all in one transaction: a failure leaves none of them.
 
     Args:
@@ -115,10 +113,14 @@ def migrate(engine: Engine, then: Callable[[Transaction], None] | None = None) -
     return [migration.name for migration in missing]
 
 
-def upgrade(engine: Engine) -> list[str]:
+def upgrade(engine: Engine, keep: Callable[[int], object]) -> list[str]:
     """Bring an existing database to the newest schema; as it was, it is kept in a copy.
 
     The home is held alone. Whatever fails, the database is as it was.
+
+    Args:
+        engine: The database.
+        keep: Makes the copy; is told the number of the schema.
 
     Returns:
         The names of the files that were applied, oldest first.
@@ -128,8 +130,8 @@ def upgrade(engine: Engine) -> list[str]:
         StoreUnusableError: The copy or a migration failed.
     """
     _, version = engine.versions()
-    if version < newest_version() and isinstance(engine, SQLiteEngine):
-        copies.make(engine, version)
+    if version < newest_version():
+        keep(version)
     try:
         return migrate(engine)
     except MigrationError as error:
@@ -140,13 +142,18 @@ def upgrade(engine: Engine) -> list[str]:
 
 
 _LEDGER = """
-CREATE TABLE IF NOT EXISTS schema_migrations (
-    version   INTEGER NOT NULL PRIMARY KEY,
-    name      TEXT    NOT NULL,
-    sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
-) STRICT;
+        CREATE TABLE IF NOT EXISTS schema_migrations (
+            version   INTEGER NOT NULL PRIMARY KEY,
+            name      TEXT    NOT NULL,
+            sha256    TEXT    NOT NULL CHECK (length(sha256) = 64)
+        ) STRICT
+        ;
 """
-"""Which files were applied; the first migration finds it missing."""
+"""Which files were applied; the first migration finds it missing.
+
+A backup knows a schema by the very text of its tables: that of this one, from its first release on,
+ends in the blanks before the semicolon.
+"""
 
 
 def script_of(migrations: Iterable[Migration]) -> str:
@@ -155,7 +162,7 @@ def script_of(migrations: Iterable[Migration]) -> str:
 
 
 def recorder(
-    migrations: Iterable[Migration], then: Callable[[Transaction], None] | None = None
+    migrations: Iterable[Migration], then: Callable[[Transaction], object] | None = None
 ) -> Callable[[Transaction], None]:
     """Return what notes in the ledger that *migrations* were applied, and then does *then*."""
 

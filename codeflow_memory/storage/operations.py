@@ -1,11 +1,12 @@
 """Operations: what a tenant's tables, and files of its home, say of how it is run."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from codeflow_memory.storage.engine import Transaction
-from codeflow_memory.storage.home import Home, is_regular
+from codeflow_memory.storage.home import Home, is_regular, sync_folder, write_private
 
 FILE = "operations.json"
 """Written by `codeflow-backup` and by the restore drill, each its own key."""
@@ -50,6 +51,15 @@ def last(home: Home, what: str) -> dict[str, str] | None:
         for name, value in found.items()
         if isinstance(value, str) and len(value) <= _TEXT_CHARACTERS and value.isprintable()
     }
+
+
+def take_over(source: Home, target: Home) -> None:
+    """Put the file of *source* in the place of that of *target*."""
+    if is_regular(source.path / FILE):
+        temporary = target.path / f".{FILE}.{os.urandom(8).hex()}"
+        write_private(temporary, (source.path / FILE).read_bytes())
+        temporary.replace(target.path / FILE)
+        sync_folder(target.path)
 
 
 def _read(path: Path) -> Mapping[str, object]:

@@ -20,11 +20,12 @@ from codeflow_memory.domain.errors import (
     ContentionError,
     DeadlineExceededError,
     InternalError,
+    LimitExceededError,
     StorageFullError,
     StoreUnusableError,
     UnreachableError,
 )
-from codeflow_memory.storage import bulk, dialect, migrate
+from codeflow_memory.storage import bulk, catalog, dialect, migrate, servers
 from codeflow_memory.storage.connections import Connection, Connections
 from codeflow_memory.storage.engine import (
     APPLICATION_ID,
@@ -43,6 +44,8 @@ _BATCH_ROWS = 500
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _LOCK = "SELECT 1 FROM store WHERE singleton = 1 FOR UPDATE"
+_ALONE = "LOCK TABLE store IN ACCESS EXCLUSIVE MODE"
+"""At first, and not after the row: whoever waits for that would be waited for as well."""
 
 
 class PostgreSQLTransaction(Transaction):
@@ -70,7 +73,7 @@ class PostgreSQLTransaction(Transaction):
         self._check()
         with self._connection.cursor(f"stream_{len(self._streams)}") as cursor:
             self._streams.append(cursor)
-            cursor.execute(dialect.statement(sql), parameters or {})
+            cursor.execute(dialect.statement(sql), dialect.sendable(sql, parameters or {}))
             while rows := cursor.fetchmany(_BATCH_ROWS):
                 yield from rows
                 self._check()
@@ -81,7 +84,7 @@ class PostgreSQLTransaction(Transaction):
 
     def each(self, sql: str, parameters: Iterable[Parameters]) -> list[list[Row]]:
         """Run one reading statement with each of *parameters*, all in one round trip."""
-        given = list(parameters)
+        given = [dialect.sendable(sql, one) for one in parameters]
         joined = bulk.of(sql, given, bulk.reading)
         if joined is None:
             return super().each(sql, given)
@@ -102,16 +105,7 @@ class PostgreSQLTransaction(Transaction):
 
     def tables(self) -> list[Table]:
         """List the tables of the tenant's schema, in byte order of their names."""
-        columns = self._run(_COLUMNS, None).fetchall()
-        keys = self._run(_KEYS, None).fetchall()
-        return [
-            Table(
-                name,
-                tuple(column for table, column in columns if table == name),
-                tuple(column for table, column in keys if table == name),
-            )
-            for name in sorted({table for table, _ in columns}, key=str.encode)
-        ]
+        return catalog.tables(self)
 
     def is_alive(self) -> bool:
         """Tell whether the transaction still stands: a lost connection ends it."""
@@ -125,6 +119,8 @@ class PostgreSQLTransaction(Transaction):
             cursor.close()
 
     def _batch(self, sql: str, given: Sequence[Parameters | Sequence[object]]) -> None:
+        if any(dialect.is_unkept(one) for one in given):
+            raise dialect.unkept()
         joined = bulk.of(sql, given, bulk.writing)
         if joined is not None:
             self._connection.execute(joined.statement, (joined.rows,))
@@ -135,7 +131,8 @@ class PostgreSQLTransaction(Transaction):
 
     def _run(self, sql: str, parameters: Parameters | None) -> psycopg.Cursor[Row]:
         self._check()
-        return self._connection.execute(dialect.statement(sql), parameters or {})
+        sent = dialect.sendable(sql, parameters or {})
+        return self._connection.execute(dialect.statement(sql), sent)
 
     def _check(self) -> None:
         if self._is_over:
@@ -144,22 +141,6 @@ class PostgreSQLTransaction(Transaction):
             raise DeadlineExceededError
 
 
-_COLUMNS = """
-SELECT c.relname, a.attname
-  FROM pg_class AS c
-  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
- WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
- ORDER BY c.relname, a.attnum
-"""
-_KEYS = """
-SELECT c.relname, a.attname
-  FROM pg_index AS i
-  JOIN pg_class AS c ON c.oid = i.indrelid
- CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (number, place)
-  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.number
- WHERE c.relnamespace = current_schema()::regnamespace AND i.indisprimary
- ORDER BY c.relname, k.place
-"""
 _SIZE = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
   FROM pg_class AS c
@@ -182,8 +163,9 @@ class PostgreSQLEngine(Engine):
 
     Args:
         connections: Of a login that may take the tenant's role.
-        schema: The schema, and the role that owns it.
+        schema: The schema, and unless *role* is given the role that owns it.
         name: What refusals call it.
+        role: The role that owns it.
         busy_timeout_ms: How long a writer waits for the lock before `BusyError`.
     """
 
@@ -193,12 +175,13 @@ class PostgreSQLEngine(Engine):
         schema: str,
         name: str,
         *,
+        role: str | None = None,
         busy_timeout_ms: int = BUSY_TIMEOUT_MS,
     ) -> None:
         super().__init__(name)
         self.schema = schema
         self._connections = connections
-        self._as_tenant = as_tenant(schema)
+        self._as_tenant = as_tenant(schema, role or schema)
         self._busy_timeout_ms = busy_timeout_ms
 
     @contextmanager
@@ -218,12 +201,18 @@ class PostgreSQLEngine(Engine):
                 yield tx
         self.written = True
 
+    @contextmanager
+    def alone(self) -> Iterator[Transaction]:
+        """Run the block while nobody else is in a transaction that asked anything of the tenant."""
+        with self._transaction(_WRITE, _ALONE) as connection:
+            yield PostgreSQLTransaction(connection, writes=True)
+
     def script(
         self,
         sql: str,
         *,
         user_version: int,  # noqa: ARG002 - the ledger that *record* writes says it here
-        record: Callable[[Transaction], None] | None = None,
+        record: Callable[[Transaction], object] | None = None,
     ) -> None:
         """Run migrations, then *record*, in one transaction; of two at once the second waits."""
         try:
@@ -232,7 +221,7 @@ class PostgreSQLEngine(Engine):
         except psycopg.Error as error:
             raise MigrationError(str(error)) from error
 
-    def create(self, prepare: str, sql: str, record: Callable[[Transaction], None]) -> None:
+    def create(self, prepare: str, sql: str, record: Callable[[Transaction], object]) -> None:
         """Make the schema with *prepare*, run migrations in it, then *record*: all or nothing.
 
         Args:
@@ -250,6 +239,8 @@ class PostgreSQLEngine(Engine):
             except (errors.DuplicateSchema, errors.UniqueViolation):
                 # The second is said to the later of two makers at the same moment.
                 raise FileExistsError from None
+            except errors.InsufficientPrivilege:
+                raise StoreUnusableError(self.name, servers.NO_RIGHTS) from None
             self._script(connection, sql, record)
         self.written = True
 
@@ -282,7 +273,7 @@ class PostgreSQLEngine(Engine):
         """Keep the connections: they are every tenant's."""
 
     def _script(
-        self, connection: Connection, sql: str, record: Callable[[Transaction], None] | None
+        self, connection: Connection, sql: str, record: Callable[[Transaction], object] | None
     ) -> None:
         connection.execute(dialect.definition(sql), prepare=False)
         if record is not None:
@@ -319,11 +310,11 @@ class PostgreSQLEngine(Engine):
             yield f"SET LOCAL statement_timeout = {limit.left_ms():d}"
 
 
-def as_tenant(schema: str) -> str:
+def as_tenant(schema: str, role: str) -> str:
     """Return the statements that make the rest of a transaction the tenant's own."""
-    quoted = sql.Identifier(schema).as_string(None)
+    path, owner = (sql.Identifier(name).as_string(None) for name in (schema, role))
     # Temporary tables last: else one could hide a table of the tenant.
-    return f"SET LOCAL ROLE {quoted}; SET LOCAL search_path = {quoted}, pg_temp"
+    return f"SET LOCAL ROLE {owner}; SET LOCAL search_path = {path}, pg_temp"
 
 
 @contextmanager
@@ -337,6 +328,10 @@ def translated(name: str) -> Iterator[None]:
                 raise of_name(name) from error
         raise
 
+
+_INDEXED_BYTES = 2_704
+"""So long may a row of an index be, compressed, which SQLite does not bound: the path of a
+repository has 4,096 characters at most, and one that is all chance is too long from 2,650 on."""
 
 _NOT_OURS = "its schema or role is missing, or not ours"
 _READ_ONLY = "the server is read only; name its primary"
@@ -365,11 +360,14 @@ _TRANSLATED: tuple[tuple[tuple[type[Exception], ...], Callable[[str], CodeflowEr
         lambda name: StoreUnusableError(name, _NOT_OURS),
     ),
     ((errors.ReadOnlySqlTransaction,), lambda name: StoreUnusableError(name, _READ_ONLY)),
+    # These would be refused again: not a matter of time, as the others of their class are.
     (
-        # They would be refused again: not a matter of time, as the others of their class are.
-        (errors.ProgramLimitExceeded, errors.StatementTooComplex, errors.TooManyColumns),
-        lambda _: InternalError(),
+        (errors.ProgramLimitExceeded,),
+        lambda _: LimitExceededError(
+            "indexed_bytes", value=_INDEXED_BYTES + 1, maximum=_INDEXED_BYTES
+        ),
     ),
+    ((errors.StatementTooComplex, errors.TooManyColumns), lambda _: InternalError()),
     (
         (
             errors.IdleInTransactionSessionTimeout,

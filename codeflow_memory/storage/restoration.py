@@ -9,10 +9,11 @@ import filecmp
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from codeflow_memory.domain import strict_json
 from codeflow_memory.domain.errors import InvalidRequestError, StoreUnusableError
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 MARKER = "restore.json"
 UNDO = "undo-"
+STAMP = "%Y%m%dT%H%M%SZ"
+"""The moment in the name of what was put aside."""
+
 _STAGING = ".restore-"
 
 _FORMAT = 1
@@ -58,6 +62,7 @@ class Marker:
         moves: The old files.
         places: The new files.
         databases: Those among the new files.
+        address: Where the databases are, if they are no files of the home; else ``""``.
         document: All that the file says.
     """
 
@@ -68,6 +73,7 @@ class Marker:
     moves: tuple[str, ...]
     places: tuple[str, ...]
     databases: tuple[Restored, ...]
+    address: str
     document: dict[str, Any]
 
 
@@ -96,32 +102,78 @@ def stands(home: Home) -> bool:
     return os.path.lexists(home.path / MARKER)
 
 
-def finish(home: Home, marker: Marker) -> None:
+class Installing(Protocol):
+    """Databases that staged ones can be installed in."""
+
+    def staged(self, tenant: str, /) -> Any | None:  # noqa: ANN401 - only whether there is one
+        """Return the staged one; ``None`` where there is none."""
+
+    def install(self, tenant: str, /, *, replace: bool) -> None:
+        """Let the staged one take the tenant's place."""
+
+
+def finish(home: Home, marker: Marker, databases: Installing) -> None:
     """Bring the swap to its end; the home is held alone.
 
     Every file gets its second name, durably, before it loses its first.
+
+    Args:
+        home: Has the marker.
+        marker: Says what is to change places.
+        databases: Those of the home; where they are no files, the new ones are staged there.
 
     Raises:
         StoreUnusableError: Something stands in a place that was left empty.
     """
     if marker.swapping:
-        undo, staging = home.path / marker.undo, home.path / marker.staging
-        _make_folders(undo, marker.moves)
-        for name in marker.moves:
-            # Where the undo folder has it, what stands in the home may be the new one.
-            if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
-                _link(home.path / name, undo / name)
-        _sync_folders(undo, marker.moves)
-        for name in marker.moves:
-            if _same(home.path / name, undo / name):
-                (home.path / name).unlink()
-        _sync_folders(home.path, marker.moves)
+        for restored in marker.databases if marker.address else ():
+            if databases.staged(restored.tenant) is not None:
+                databases.install(restored.tenant, replace=True)
+        staging = home.path / marker.staging
+        _keep(home, marker.undo, marker.moves)
         _make_folders(home.path, marker.places)
         for name in marker.places:
             _link(staging / name, home.path / name)
         _sync_folders(home.path, marker.places)
         _write(home, marker.document | {"state": _PLACED})
     _remove_folder(home, marker.staging)
+
+
+def begin(
+    home: Home,
+    folder: Home,
+    moves: Sequence[str],
+    places: Sequence[str],
+    databases: Iterable[Restored],
+    address: str,
+) -> Marker:
+    """Write the marker of a restore into databases that are no files, and return it.
+
+    Args:
+        home: Held alone.
+        folder: Has the new files; they are copied, for it goes when the restore is done.
+        moves: Files of the home that are put aside.
+        places: Those of *folder* that take their places.
+        databases: Are staged.
+        address: Where.
+    """
+    staging = f"{_STAGING}{os.urandom(8).hex()}"
+    _make_folders(home.path / staging, [*places, ""])
+    for name in places:
+        write_private(home.path / staging / name, (folder.path / name).read_bytes())
+    sync_folder(home.path / staging)
+    document = {
+        "format": _FORMAT,
+        "state": _SWAPPING,
+        "staging": staging,
+        "undo": new_undo(home) if moves else "",
+        "moves": list(moves),
+        "places": list(places),
+        "databases": [asdict(restored) for restored in databases],
+        "address": address,
+    }
+    _write(home, document)
+    return _parse(document)
 
 
 def mark_verified(home: Home, marker: Marker) -> None:
@@ -139,6 +191,24 @@ def undo_folders(home: Home) -> list[Path]:
     """List the folders of what restores replaced, the oldest first."""
     found = (path for path in home.path.glob(f"{UNDO}*") if path.is_dir())
     return sorted(path for path in found if not path.is_symlink())
+
+
+def put_aside(home: Home, files: Iterable[Path]) -> str:
+    """Move files of the home to a new undo folder, and return its name; the home is held alone.
+
+    Every file gets its second name, durably, before it loses its first.
+    """
+    undo = new_undo(home)
+    moves = [path.relative_to(home.path).as_posix() for path in files]
+    _keep(home, undo, moves)
+    return undo
+
+
+def new_undo(home: Home) -> str:
+    """Return a name for a new undo folder; nothing in the home has it."""
+    stamp = datetime.now(UTC).strftime(STAMP)
+    names = (f"{UNDO}{stamp}{more}" for more in ("", *(f"-{n}" for n in range(2, 1_000))))
+    return next(name for name in names if not os.path.lexists(home.path / name))
 
 
 def remove_undo(home: Home, folder: Path) -> None:
@@ -162,6 +232,7 @@ def _parse(value: Any) -> Marker:  # noqa: ANN401 - any JSON
         moves=moves,
         places=_each(value["places"], lambda name: _matching(_NAME, name)),
         databases=_each(value["databases"], _restored),
+        address=str(value.get("address", "")),
         document=value,
     )
 
@@ -190,6 +261,20 @@ def _write(home: Home, document: dict[str, Any]) -> None:
     write_private(temporary, canonical_json(document).encode() + b"\n")
     temporary.replace(home.path / MARKER)
     sync_folder(home.path)
+
+
+def _keep(home: Home, folder: str, moves: Iterable[str]) -> None:
+    undo, moves = home.path / folder, tuple(moves)
+    _make_folders(undo, moves)
+    for name in moves:
+        # Where the undo folder has it, what stands in the home may be the new one.
+        if os.path.lexists(home.path / name) and not os.path.lexists(undo / name):
+            _link(home.path / name, undo / name)
+    _sync_folders(undo, moves)
+    for name in moves:
+        if _same(home.path / name, undo / name):
+            (home.path / name).unlink()
+    _sync_folders(home.path, moves)
 
 
 def _make_folders(top: Path, names: Iterable[str]) -> None:

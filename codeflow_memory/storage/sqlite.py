@@ -95,7 +95,12 @@ class SQLiteTransaction(Transaction):
             "SELECT cid, name, pk FROM pragma_table_info(:name) ORDER BY cid", {"name": name}
         )
         places = sorted((place, column) for _, column, place in described if place)
-        return Table(name, tuple(d[1] for d in described), tuple(column for _, column in places))
+        keys = tuple(column for _, column in places)
+        references = self.rows(
+            'SELECT "FROM", "TABLE" FROM pragma_foreign_key_list(:name) ORDER BY id, seq',
+            {"name": name},
+        )
+        return Table(name, tuple(d[1] for d in described), keys, tuple(references))
 
 
 class SQLiteEngine(Engine):
@@ -167,7 +172,7 @@ class SQLiteEngine(Engine):
         sql: str,
         *,
         user_version: int,
-        record: Callable[[Transaction], None] | None = None,
+        record: Callable[[Transaction], object] | None = None,
     ) -> None:
         """Run migrations, then *record*, and raise ``user_version``, in one transaction."""
         try:

@@ -26,6 +26,7 @@ CODES = {
     "previously-rejected": 409,
     "legal-hold": 409,
     "stale-plan": 409,
+    "undo-conflict": 409,
     "provenance-invalid": 422,
     "publication-refused": 422,
     "store-unusable": 503,

@@ -7,7 +7,6 @@ import ast
 import re
 from dataclasses import dataclass
 
-import apsw
 import pytest
 
 from .tree import PACKAGE, ROOT, Module, modules, snippet
@@ -25,16 +24,24 @@ GLOBAL_TABLES = {
     "receipts",
     "audit",
     "jobs",
+    "rates",
     "erasures",
     "schema_migrations",
     "json_each",
     "sqlite_schema",
     "pragma_table_info",
+    "pragma_foreign_key_list",
 }
 """Tables of the whole tenant: they have no repository."""
 
-READS_EVERY_TABLE = "codeflow_memory/storage/fingerprint.py"
-"""Its one statement is put together: over whichever tables and columns the schema names, quoted."""
+OF_EVERY_TABLE = {"codeflow_memory/storage/copier.py", "codeflow_memory/storage/fingerprint.py"}
+"""Their statements are put together: over whichever tables and columns the schema names, quoted."""
+
+OF_ONE_ENGINE = {
+    f"codeflow_memory/storage/{name}.py"
+    for name in ("catalog", "connections", "postgresql", "schemas", "servers")
+}
+"""They ask PostgreSQL's own catalogues, which SQLite has none of, and no table of a tenant."""
 
 TENANT_WIDE = {
     "imports.has_memories": "an older document is imported into an empty database only",
@@ -100,8 +107,11 @@ _UNIQUE_LAST = {
     "memory_id, source": "the key of citations",
     "run_id DESC, repository_id": "the key of runs",
     "sequence": "the key of audit",
+    "sequence DESC": "the key of audit",
     "r.memory_id, e.key": "rows are distinct, and an entry has one scope",
+    "at DESC, sequence DESC": "the key of audit comes last",
     "cid": "the place of a column in its table",
+    "id, seq": "the number of a foreign key, and the place of a column in it",
     "operation_id": "of one principal, or of all that an import wrote",
 }
 """Orders that do not end in an id, and why their last column is unique there."""
@@ -197,7 +207,9 @@ def faults(statement: Statement) -> list[str]:
     """List what is wrong with the writing of one statement."""
     found = [f"forbidden: {word}" for word in _FORBIDDEN.findall(statement.bare)]
     if not statement.sql.lstrip().startswith(_ENGINE_ONLY):
-        found += [f"lower case: {word}" for word in _KEYWORD.findall(statement.bare)]
+        # Of its names some are words of the language, such as "from" of a pragma's columns.
+        words = re.sub(r'"[^"]*"', "", statement.bare)
+        found += [f"lower case: {word}" for word in _KEYWORD.findall(words)]
     found += [
         f"json_each of {argument}"
         for argument in _JSON_EACH.findall(statement.bare)
@@ -209,6 +221,10 @@ def faults(statement: Statement) -> list[str]:
 
 def own_statements() -> list[Statement]:
     return [statement for module in modules(PACKAGE) for statement in statements(module)]
+
+
+def portable_statements() -> list[Statement]:
+    return [s for s in own_statements() if s.place.rsplit(":", 1)[0] not in OF_ONE_ENGINE]
 
 
 def one(sql: str, function: str = "find") -> Statement:
@@ -227,7 +243,7 @@ def test_statements_are_in_storage_only():
 def test_no_statement_is_put_together_from_text():
     found = [place for module in modules(PACKAGE) for place in built(module)]
 
-    assert [place.rsplit(":", 1)[0] for place in found] == [READS_EVERY_TABLE]
+    assert {place.rsplit(":", 1)[0] for place in found} == OF_EVERY_TABLE
 
 
 @pytest.mark.parametrize(
@@ -245,7 +261,7 @@ def test_the_check_sees_a_statement_put_together(line):
 
 
 def test_every_statement_on_scoped_data_names_its_repository():
-    open_ones = {s.owner for s in own_statements() if unscoped(s)}
+    open_ones = {s.owner for s in portable_statements() if unscoped(s)}
 
     assert open_ones == TENANT_WIDE.keys()
 
@@ -266,7 +282,7 @@ def test_the_check_tells_a_scoped_statement_from_one_that_is_not(sql, expected):
 
 
 def test_every_statement_is_written_for_both_engines():
-    assert [fault for statement in own_statements() for fault in faults(statement)] == []
+    assert [fault for statement in portable_statements() for fault in faults(statement)] == []
 
 
 @pytest.mark.parametrize(
@@ -290,16 +306,6 @@ def test_every_excuse_is_needed():
     used = {order for statement in own_statements() for order in orders(statement)}
 
     assert _UNIQUE_LAST.keys() - used == set()
-
-
-@pytest.fixture(scope="module")
-def schema():
-    connection = apsw.Connection(":memory:")
-    for file in sorted((ROOT / "migrations").glob("*.sql")):
-        for _ in connection.execute(file.read_text("utf-8")):
-            pass
-    yield connection
-    connection.close()
 
 
 def _tables(schema):

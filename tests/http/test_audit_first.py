@@ -47,6 +47,7 @@ class Scene:
             ("POST", f"{PROJECT}/memories"): self.memory,
             ("POST", f"{PROJECT}/memory/selections/{{selection_id:str}}/feedback"): self.outcome,
             ("POST", "/api/memories/batch"): self.batch,
+            ("POST", "/api/undo"): self.undoing,
             ("PATCH", MEMORY): self.revision,
             ("DELETE", MEMORY): self.deletion,
             ("POST", f"{MEMORY}/publish"): self.publication,
@@ -135,6 +136,10 @@ class Scene:
         memory = self.api.write()
         step = {"action": "approve", "id": memory["id"], "revision": memory["revision"]}
         return Step("bob", "POST", "/api/memories/batch", {"operations": [step]})
+
+    def undoing(self):
+        memory = self.api.write()
+        return Step("ann", "POST", "/api/undo", {"item": memory["id"]})
 
     def revision(self):
         return self.on(self.api.write(), "ann", "PATCH", {"title": "Another"})

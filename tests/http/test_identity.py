@@ -56,8 +56,8 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    home = Home(tmp_path_factory.mktemp("homes") / "home")
+def served(tmp_path_factory, new_server):
+    home = Home(tmp_path_factory.mktemp("homes") / "home", new_server())
     home.make()
     tenants = Tenants(
         home,

@@ -44,6 +44,7 @@ WRITES = [
         {"memory_id": "mem_x", "helpful": True},
     ),
     ("POST", "/api/memories/batch", {"operations": []}),
+    ("POST", "/api/undo", {}),
     ("PATCH", MEMORY, {"title": "Another"}),
     ("DELETE", MEMORY, {}),
     ("POST", f"{MEMORY}/publish", {}),

@@ -111,12 +111,12 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
+def served(tmp_path_factory, new_server):
     top = tmp_path_factory.mktemp("served")
     folder = top / "repos" / "app"
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main", ".")
-    home = Home(top / "home")
+    home = Home(top / "home", new_server())
     home.make()
     roots = (top / "repos",)
     tenants = Tenants(home, now=lambda: time.time_ns() // 1000, roots=roots)

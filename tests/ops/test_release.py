@@ -32,10 +32,21 @@ def test_it_is_the_same_every_time(document):
 
 def test_it_lists_what_the_program_needs_and_no_tool_of_its_making(document):
     listed = {component["name"] for component in document["components"]}
+    more = names(PROJECT["optional-dependencies"]["postgres"])
 
-    assert names(PROJECT["dependencies"]) <= listed
-    assert not names(PROJECT["optional-dependencies"]["dev"]) & listed
+    assert names(PROJECT["dependencies"]) | more <= listed
+    assert not (names(PROJECT["optional-dependencies"]["dev"]) - more) & listed
     assert {"starlette", "setuptools", "pip"} & listed == set()
+
+
+def test_what_only_one_kind_of_database_needs_is_optional(document):
+    scopes = {component["name"]: component["scope"] for component in document["components"]}
+
+    assert {name for name, scope in scopes.items() if scope == "optional"} == {
+        "psycopg",
+        "psycopg-binary",
+    }
+    assert scopes["typing-extensions"] == "required"
 
 
 def test_every_part_has_its_locked_version_its_files_digests_and_a_licence(document):

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -17,35 +18,41 @@ from codeflow_memory.services import checkpoints
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import audit
 from codeflow_memory.storage import checkpoints as files
-from codeflow_memory.storage.home import DATABASE, Home
+from codeflow_memory.storage.home import Home
+
+from ..kept import Kept
+from ..remains import IN_DATABASE
 
 COLUMNS = ("at", "item", "hash")
 """Of every row; `test_audit` changes the others too."""
+
+_NAMES = ("sequence", "epoch", *audit._FIELDS, "previous_hash", "hash")
+AUDIT = ", ".join(_NAMES)
+PLACES = ", ".join(f":{name}" for name in _NAMES)
 
 
 @dataclass
 class Scene:
     """A home whose audit has checkpoints, as it was after each of them, and a copy to spoil."""
 
-    kept: Path
+    kept: Kept
     clock: object
-    home: Path
+    home: Home
 
-    def lay(self, number: int = 3) -> None:
-        """Put the home down as it was after its *number*-th checkpoint, the rows after it too."""
-        shutil.rmtree(self.home, ignore_errors=True)
-        shutil.copytree(self.kept / str(number), self.home)
-
-    @property
-    def database(self) -> Path:
-        return self.home / DATABASE
+    def put_back(self, name: str) -> None:
+        """Let the database be as it was after a checkpoint, the rows after that too."""
+        self.kept.put_back(name, self.home)
 
     @property
     def file(self) -> Path:
-        return self.home / files.FILE
+        return self.home.path / files.FILE
+
+    @property
+    def key(self) -> Path:
+        return self.home.path / "key"
 
     def opened(self) -> Tenants:
-        return Tenants(Home(self.home), now=self.clock)
+        return Tenants(self.home, now=self.clock, rekeying=True)
 
     def run(self, work):
         tenants = self.opened()
@@ -62,6 +69,23 @@ class Scene:
 
         self.run(work)
 
+    @contextmanager
+    def spoiled(self, store, *statements: str):
+        """Change rows of the audit, and the counters, for the time of the block."""
+        with store.engine.write() as tx:
+            kept = tx.rows(f"SELECT {AUDIT} FROM audit ORDER BY sequence")  # noqa: S608 - our names
+            counters = tx.row("SELECT audit_count, audit_head FROM store")
+            for statement in statements:
+                tx.execute(statement)
+        yield
+        with store.engine.write() as tx:
+            tx.execute("DELETE FROM audit")
+            tx.executemany(f"INSERT INTO audit ({AUDIT}) VALUES ({PLACES})", kept)  # noqa: S608 - as above
+            tx.execute(
+                "UPDATE store SET audit_count = :count, audit_head = :head",
+                dict(zip(("count", "head"), counters, strict=True)),
+            )
+
     def verify(self) -> checkpoints.Report:
         return self.run(checkpoints.verify)
 
@@ -70,23 +94,23 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def kept(shared_world, tmp_path_factory):
+def kept(shared_world, tmp_path_factory, new_kept):
     """The home after each of three checkpoints; each time two rows came after it."""
-    folder, world = tmp_path_factory.mktemp("kept"), shared_world
+    made, world = new_kept(tmp_path_factory.mktemp("kept")), shared_world
     for number in (1, 2, 3):
         world.project(f"project-{number}")
         assert checkpoints.write(world.store)
         world.person(f"person-{number}")
         world.tenants.close()
-        shutil.copytree(world.tenants.home.path, folder / str(number))
-    return folder
+        made.keep(world.tenants.home, str(number))
+    return made
 
 
 @pytest.fixture
-def scene(kept, tmp_path, clock):
+def scene(kept, tmp_path, server, clock):
     clock.at = 4_000_000_000_000_000
-    made = Scene(kept, clock, tmp_path / "laid")
-    made.lay()
+    made = Scene(kept, clock, Home(tmp_path / "laid", server))
+    kept.lay("3", made.home)
     return made
 
 
@@ -123,52 +147,60 @@ def test_nothing_new_makes_no_checkpoint_however_often_one_is_asked_for(scene):
 
 
 def test_every_change_of_every_row_is_found(scene):
-    rows = scene.verify().rows
-    for sequence in range(1, rows + 1):
-        for column in COLUMNS:
-            scene.lay()
-            scene.sql(f"UPDATE audit SET {column} = '77' WHERE sequence = {sequence}")  # noqa: S608 - ours
-            assert not scene.verify().sound, (sequence, column)
+
+    def change(store):
+        rows = checkpoints.verify(store).rows
+        for sequence in range(1, rows + 1):
+            for column in COLUMNS:
+                changed = f"UPDATE audit SET {column} = '77' WHERE sequence = {sequence}"  # noqa: S608 - ours
+                with scene.spoiled(store, changed):
+                    assert not checkpoints.verify(store).sound, (sequence, column)
+
+    scene.run(change)
+    assert scene.verify().sound
 
 
 def test_every_row_that_is_dropped_or_swapped_is_found(scene):
-    rows = scene.verify().rows
-    for sequence in range(1, rows):
-        scene.lay()
-        scene.sql(f"DELETE FROM audit WHERE sequence = {sequence}")  # noqa: S608 - a number of ours
-        assert not scene.verify().sound, sequence
-        scene.lay()
-        scene.sql(
-            *(
-                f"UPDATE audit SET sequence = {new} WHERE sequence = {old}"  # noqa: S608 - as above
+    def change(store):
+        for sequence in range(1, checkpoints.verify(store).rows):
+            with scene.spoiled(store, f"DELETE FROM audit WHERE sequence = {sequence}"):  # noqa: S608 - ours
+                assert not checkpoints.verify(store).sound, sequence
+            swapped = (
+                f"UPDATE audit SET sequence = {new} WHERE sequence = {old}"  # noqa: S608 - ours
                 for old, new in ((sequence, 9_999), (sequence + 1, sequence), (9_999, sequence + 1))
             )
-        )
-        assert not scene.verify().sound, sequence
+            with scene.spoiled(store, *swapped):
+                assert not checkpoints.verify(store).sound, sequence
+
+    scene.run(change)
+    assert scene.verify().sound
 
 
-def cut(scene, count):
-    """Cut the chain to *count* rows, and make count and head of the store agree."""
-    scene.sql(
+def cut(count):
+    """Return what cuts the chain to *count* rows, and makes the counters agree with that."""
+    return (
         f"DELETE FROM audit WHERE sequence > {count}",  # noqa: S608 - a number of ours
-        f"UPDATE store SET audit_count = {count},"  # noqa: S608 - as above
-        f" audit_head = (SELECT hash FROM audit WHERE sequence = {count})",
+        (
+            f"UPDATE store SET audit_count = {count},"  # noqa: S608 - as above
+            f" audit_head = (SELECT hash FROM audit WHERE sequence = {count})"
+        ),
     )
 
 
 def test_every_cut_of_rows_that_a_checkpoint_saw_is_found_and_its_rows_named(scene):
     """The count in the store is cut too: the chain alone looks whole."""
     scene.run(checkpoints.write)
-    shutil.copytree(scene.home, scene.kept / "end", dirs_exist_ok=True)
     signed = parse(scene.lines()[-1][:-1]).count
-    for count in range(1, signed):
-        scene.lay("end")
-        cut(scene, count)
 
-        report = scene.verify()
+    def change(store):
+        for count in range(1, signed):
+            with scene.spoiled(store, *cut(count)):
+                report = checkpoints.verify(store)
+                assert report.broken is None
+                assert report.disagreement is not None, count
+        return report
 
-        assert report.broken is None
-        assert report.disagreement is not None, count
+    report = scene.run(change)
     assert "missing" in report.disagreement.detail
     assert f"{signed}" in report.disagreement.detail
 
@@ -177,7 +209,7 @@ def test_rows_younger_than_the_last_checkpoint_are_those_whose_cut_stays_unseen(
     """What a checkpoint is for; so `audit verify` says how many there are."""
     whole = scene.verify()
 
-    cut(scene, whole.rows - whole.rows_since)
+    scene.sql(*cut(whole.rows - whole.rows_since))
 
     assert scene.verify().rows_since == 0
     assert scene.verify().sound
@@ -185,7 +217,7 @@ def test_rows_younger_than_the_last_checkpoint_are_those_whose_cut_stays_unseen(
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_database_that_was_put_back_is_found_and_stays_found(scene, number):
-    shutil.copy(scene.kept / str(number) / DATABASE, scene.database)
+    scene.put_back(str(number))
 
     found = scene.verify().disagreement
 
@@ -217,7 +249,7 @@ def test_every_flip_of_every_bit_of_the_file_is_found(scene):
 
     def compare(store):
         with store.engine.read() as tx:
-            chain = files.chain(tx, parse_lines(BytesIO(data)))
+            chain = files.chain(tx, parse_lines(BytesIO(data)), store.home.place())
 
         def signed(line):
             return store.keys.checkpoint_signature(line.unsigned()) == line.signature
@@ -287,7 +319,7 @@ def test_a_file_that_is_gone_or_older_is_not_passed_off_as_sound(scene):
     found = scene.verify().disagreement
     assert (found.number, found.detail) == (1, "the file is missing")
 
-    shutil.copy(scene.kept / "1" / files.FILE, scene.file)
+    shutil.copy(scene.kept.file("1", files.FILE), scene.file)
     found = scene.verify().disagreement
     assert (found.number, found.detail) == (2, "the checkpoint is missing")
 
@@ -313,7 +345,7 @@ def test_what_has_the_files_name_and_is_no_file_is_refused_without_waiting(scene
     with pytest.raises(StoreUnusableError):
         scene.verify()
     scene.file.unlink()
-    scene.file.symlink_to(scene.database)
+    scene.file.symlink_to(scene.key)
 
     with pytest.raises(StoreUnusableError):
         scene.verify()
@@ -327,8 +359,8 @@ def test_an_append_that_a_power_loss_cut_is_said_and_accuses_nobody(scene):
     scene.run(checkpoints.write)
     whole = scene.file.read_bytes()
     last = whole[len(data) :]
+    scene.put_back("3")
     for length in {1, 2, *range(3, len(last), 17), len(last) - 1}:
-        scene.lay()
         scene.file.write_bytes(data + last[:length])
 
         report = scene.verify()
@@ -349,7 +381,7 @@ def test_the_next_checkpoint_takes_the_place_of_a_torn_one(scene, torn):
 
 
 def test_a_torn_first_line_is_replaced_too(world):
-    path = files.file_of(world.store.engine.path)
+    path = files.file_of(world.tenants.home.database("local"))
     path.write_bytes(b'{"at":')
     assert checkpoints.verify(world.store).torn
 
@@ -379,7 +411,7 @@ def test_a_crash_between_line_and_mark_is_no_fault(scene, monkeypatch):
 
 
 def test_a_restored_database_is_not_accused_by_checkpoints_of_before(scene):
-    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.put_back("1")
 
     assert scene.run(checkpoints.record_restore) == 1
 
@@ -391,7 +423,7 @@ def test_a_restored_database_is_not_accused_by_checkpoints_of_before(scene):
 
 def test_the_same_backup_put_back_twice_begins_two_epochs(scene):
     for epoch in (1, 2):
-        shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+        scene.put_back("1")
         assert scene.run(checkpoints.record_restore) == epoch
         grown(scene)
 
@@ -399,20 +431,20 @@ def test_the_same_backup_put_back_twice_begins_two_epochs(scene):
 
 
 def test_a_roll_back_after_a_restore_is_found_as_well(scene):
-    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.put_back("1")
     scene.run(checkpoints.record_restore)
-    restored = scene.database.read_bytes()
+    scene.kept.keep(scene.home, "restored")
     grown(scene)
 
-    scene.database.write_bytes(restored)
+    scene.put_back("restored")
     assert "missing from the database" in scene.verify().disagreement.detail
 
-    shutil.copy(scene.kept / "3" / DATABASE, scene.database)
+    scene.put_back("3")
     assert "without a restore" in scene.verify().disagreement.detail
 
 
 def test_a_roll_back_is_not_passed_off_as_a_restore(scene):
-    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.put_back("1")
     scene.sql("UPDATE store SET restore_epoch = 1")
 
     found = scene.verify().disagreement
@@ -437,8 +469,8 @@ def test_into_an_empty_home_a_backup_comes_without_its_checkpoints(scene):
 @pytest.fixture
 def rekeyed(scene):
     """The scene under another home key, with a checkpoint of the new epoch."""
-    (scene.home / "key").chmod(0o600)
-    (scene.home / "key").write_bytes(b"k" * 32)
+    scene.key.chmod(0o600)
+    scene.key.write_bytes(b"k" * 32)
     assert scene.run(checkpoints.write)
     return scene
 
@@ -465,10 +497,10 @@ def test_lines_of_an_earlier_key_are_held_by_the_later_ones(rekeyed):
 
 
 def test_a_restore_of_before_the_change_of_keys_still_counts(scene):
-    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
+    scene.put_back("1")
     scene.run(checkpoints.record_restore)
-    (scene.home / "key").chmod(0o600)
-    (scene.home / "key").write_bytes(b"k" * 32)
+    scene.key.chmod(0o600)
+    scene.key.write_bytes(b"k" * 32)
 
     assert scene.run(checkpoints.write)
 
@@ -487,20 +519,20 @@ def test_a_row_of_an_earlier_key_is_not_turned_into_a_restore(rekeyed):
 
 
 def test_a_line_of_an_earlier_key_still_tells_of_rows_that_are_gone(rekeyed):
-    shutil.copy(rekeyed.kept / "1" / DATABASE, rekeyed.database)
+    rekeyed.put_back("1")
 
     assert not rekeyed.verify().sound
 
 
 def under(scene, key: bytes) -> None:
     """Give the home *key*, and let the audit go on under it."""
-    (scene.home / "key").chmod(0o600)
-    (scene.home / "key").write_bytes(key)
+    scene.key.chmod(0o600)
+    scene.key.write_bytes(key)
     grown(scene)
 
 
 def test_a_key_that_was_lost_and_found_again_accuses_nobody(scene):
-    found = (scene.home / "key").read_bytes()
+    found = scene.key.read_bytes()
 
     for key in (b"k" * 32, found, b"l" * 32, found):
         under(scene, key)
@@ -510,11 +542,11 @@ def test_a_key_that_was_lost_and_found_again_accuses_nobody(scene):
 
 
 def test_a_backup_of_before_the_change_of_keys_brings_its_key_and_accuses_nobody(scene):
-    first = (scene.home / "key").read_bytes()
+    first = scene.key.read_bytes()
     under(scene, b"k" * 32)
 
-    shutil.copy(scene.kept / "1" / DATABASE, scene.database)
-    (scene.home / "key").write_bytes(first)
+    scene.put_back("1")
+    scene.key.write_bytes(first)
     scene.run(checkpoints.record_restore)
 
     assert scene.verify().sound
@@ -522,15 +554,16 @@ def test_a_backup_of_before_the_change_of_keys_brings_its_key_and_accuses_nobody
     assert scene.verify().sound
 
 
-def test_a_backup_of_another_home_goes_on_in_this_ones_file(scene, tmp_path):
-    other = Tenants(Home(tmp_path / "other"), now=scene.clock)
+def test_a_backup_of_another_home_goes_on_in_this_ones_file(scene, tmp_path, new_server):
+    other = Tenants(Home(tmp_path / "other", new_server()), now=scene.clock)
     other.home.make()
     other.create("local")
     other.close()
 
-    for name in (DATABASE, "key"):
-        (scene.home / name).unlink()
-        shutil.copy(other.home.path / name, scene.home / name)
+    scene.kept.keep(other.home, "other")
+    scene.put_back("other")
+    scene.key.unlink()
+    shutil.copy(scene.kept.file("other", "key"), scene.key)
     scene.run(checkpoints.record_restore)
 
     assert scene.verify().sound
@@ -539,7 +572,7 @@ def test_a_backup_of_another_home_goes_on_in_this_ones_file(scene, tmp_path):
 
 
 def test_beside_a_key_that_came_back_every_changed_line_is_still_found(scene):
-    first = (scene.home / "key").read_bytes()
+    first = scene.key.read_bytes()
     for key in (b"k" * 32, first):
         under(scene, key)
     whole = scene.lines()
@@ -588,6 +621,7 @@ def test_a_restore_that_is_none_is_found(scene, item):
     assert "without a restore" in scene.verify().disagreement.detail
 
 
+@pytest.mark.files
 def test_a_text_that_is_none_is_a_damaged_file(scene):
     scene.sql("UPDATE audit SET reason = CAST(x'ff' AS TEXT) WHERE sequence = 2")
 
@@ -629,7 +663,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_undo_the_change(
 ):
     monkeypatch.setattr(checkpoints, "EVERY_ROWS", 1)
     project = world.project()
-    path = files.file_of(world.store.engine.path)
+    path = files.file_of(world.tenants.home.database("local"))
     path.write_bytes(path.read_bytes() + b"no checkpoint\n")
 
     memory = world.propose(cast.ann, project)
@@ -657,7 +691,7 @@ def test_a_deleted_text_is_in_no_file_beside_the_database(world, cast, monkeypat
     project = world.project()
     memory = world.propose(cast.ann, project, title="Needle zyxwvut", body="In a haystack")
 
-    assert world.holding("zyxwvut") == ["memory.sqlite"]
+    assert world.holding("zyxwvut") == [IN_DATABASE]
     world.delete(cast.ann, memory, reason="zyxwvut")
 
     assert files.FILE not in world.holding("zyxwvut")

@@ -22,6 +22,8 @@ from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.storage import audit, graph, revisions
 from codeflow_memory.storage import manifests as stored
 
+from ..remains import IN_DATABASE
+
 NEW = Operation(None, ())
 NEEDLE = "quinquagesimal"
 
@@ -130,7 +132,7 @@ def test_no_word_of_a_deleted_text_stays_in_the_home(world, cast, project):
     suspect(world, memory)
     made = select_and_judge(world, cast, project, memory)
     assert f"the cited file src/{NEEDLE}/a.py is changed; check it" in made.context
-    assert world.holding(NEEDLE) == ["memory.sqlite"]
+    assert world.holding(NEEDLE) == [IN_DATABASE]
 
     stone = world.delete(cast.max, memory, reason=f"all about {NEEDLE}")
     assert world.holding(NEEDLE) == []
@@ -277,7 +279,7 @@ def test_shared_entities_stay_while_anybody_names_them(world, cast, project):
     one = world.accept(cast.ann, cast.bob, project, paths=["src/shared.py"])
     two = world.accept(cast.ann, cast.bob, project, paths=["src/shared.py"])
     world.delete(cast.max, one)
-    assert world.holding("src/shared.py") == ["memory.sqlite"]
+    assert world.holding("src/shared.py") == [IN_DATABASE]
 
     world.delete(cast.max, two)
 

@@ -21,6 +21,9 @@ from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.services.sign_in import set_password
 from codeflow_memory.storage import audit, fingerprint, passwords, principals
 
+from .. import remains
+from ..remains import IN_DATABASE
+
 NEW = Operation(None, ())
 NAME = "Quintilla Needlesworth"
 NEEDLE = "quinquagesimal"
@@ -138,8 +141,7 @@ def places_of(world, text):
     """Name the tables in which any value holds *text*."""
     found = set()
     with world.store.engine.read() as tx:
-        for (table,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
-            rows = tx.rows(f'SELECT * FROM "{table}"')  # noqa: S608 - the schema's own names
+        for table, rows in remains.content(tx).items():
             if any(text in str(value) for row in rows for value in row):
                 found.add(table)
     return found
@@ -149,8 +151,8 @@ def test_what_is_ones_own_goes_and_what_is_shared_stays_under_a_pseudonym(
     world, cast, project, subject
 ):
     made, _ = lived(world, cast, project, subject)
-    assert world.holding(NEEDLE) == ["memory.sqlite"]
-    assert world.holding(NAME) == ["memory.sqlite"]
+    assert world.holding(NEEDLE) == [IN_DATABASE]
+    assert world.holding(NAME) == [IN_DATABASE]
 
     done = erase(world)
 

@@ -76,8 +76,8 @@ class Other:
 
 
 @pytest.fixture
-def other(tmp_path, clock):
-    home = Home(tmp_path / "other")
+def other(tmp_path, clock, new_server):
+    home = Home(tmp_path / "other", new_server())
     home.make()
     tenants = Tenants(home, now=clock, random_bytes=Random(8).randbytes)  # noqa: S311 - repeatable on purpose
     tenants.create("local")

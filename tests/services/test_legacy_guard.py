@@ -18,7 +18,6 @@ from codeflow_memory.services.store import NoGuard
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.storage import imports, principals
-from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.imports import State
 
 from .older_document import DOCUMENT, ID, START
@@ -28,13 +27,6 @@ NEW = Operation(None, ())
 
 def now():
     return START
-
-
-@pytest.fixture
-def home(tmp_path):
-    made = Home(tmp_path / "home")
-    made.make()
-    return made
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """The import of an older memory.json: whole or not at all, and found again after any cut."""
 
+import gc
 import json
 import os
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,9 @@ from codeflow_memory.storage import (
 )
 from codeflow_memory.storage import memories as rows
 from codeflow_memory.storage.home import Home
+
+from .. import triggers
+from ..remains import state
 
 START = 1_800_000_000_000_000
 ID = "mem_{:026d}"
@@ -132,13 +137,6 @@ RICH = document(
 """Every kind of record and reference at once."""
 
 
-@pytest.fixture
-def home(tmp_path):
-    made = Home(tmp_path / "home")
-    made.make()
-    return made
-
-
 def put(home, content, name="memory.json"):
     path = home.path / name
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -151,15 +149,6 @@ def run(home, path=None):
 
 def settle(home):
     return legacy_import.settle(home, now=now)
-
-
-def tree(home):
-    """Every file but the locks, which hold nothing."""
-    return {
-        str(p.relative_to(home.path)): p.read_bytes()
-        for p in sorted(home.path.rglob("*"))
-        if p.is_file() and p.name != "lock"
-    }
 
 
 def content_of(home):
@@ -216,13 +205,13 @@ def owner_of(store):
 )
 def test_a_document_with_any_fault_creates_nothing(home, content, pointer):
     put(home, content)
-    before = tree(home)
+    before = state(home)
 
     with pytest.raises(InvalidRequestError) as refused:
         run(home)
 
     assert refused.value.faults[0].pointer == pointer
-    assert tree(home) == before
+    assert state(home) == before
     assert not (home.path / "lock").exists()
 
 
@@ -230,22 +219,22 @@ def test_a_missing_document_creates_nothing(home):
     with pytest.raises(NotFoundError):
         run(home)
 
-    assert tree(home) == {}
+    assert state(home) == {}
 
 
 def test_a_home_in_use_is_left_alone(home):
     put(home, RICH)
-    before = tree(home)
+    before = state(home)
 
     with home.shared(), pytest.raises(StoreUnusableError, match="in use"):
         run(home)
 
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def test_a_check_reports_and_writes_nothing(home):
     path = put(home, RICH)
-    before = tree(home)
+    before = state(home)
 
     report = legacy_import.check(path)
 
@@ -254,7 +243,7 @@ def test_a_check_reports_and_writes_nothing(home):
         8,
         1,
     )
-    assert tree(home) == before
+    assert state(home) == before
 
 
 @pytest.mark.parametrize("copied", [True, False])
@@ -264,14 +253,14 @@ def test_another_document_than_the_imported_one_is_a_conflict(home, copied):
     if not copied:
         (home.path / COPY).unlink()
     put(home, document(entry(9)))
-    before = tree(home)
+    before = state(home)
 
     with pytest.raises(ImportConflictError) as refused:
         run(home)
 
     assert refused.value.document == "memory.json"
     assert refused.value.database
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def test_a_database_with_entries_of_its_own_is_a_conflict(home):
@@ -280,58 +269,59 @@ def test_a_database_with_entries_of_its_own_is_a_conflict(home):
     (home.path / COPY).unlink()
     execute(home, "DELETE FROM imports")
     put(home, RICH)
-    before = tree(home)
+    before = state(home)
 
     with pytest.raises(ImportConflictError):
         run(home)
 
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def test_the_copy_of_another_document_is_not_written_over(home):
     put(home, RICH)
     put(home, b"another", COPY)
-    before = tree(home)
+    before = state(home)
 
     with pytest.raises(StoreUnusableError, match="another document"):
         run(home)
 
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def execute(home, sql):
-    tenants = Tenants(home, now=now)
-    try:
-        with tenants.get("local").engine.write() as tx:
-            tx.execute(sql)
-    finally:
-        tenants.close()
+    with closing(Tenants(home, now=now)) as tenants, tenants.get("local").engine.write() as tx:
+        tx.execute(sql)
+
+
+def has_database(home):
+    with closing(Tenants(home, now=now)) as tenants:
+        return tenants.slugs() == ["local"]
 
 
 @pytest.mark.parametrize(
-    "trigger",
+    ("table", "change"),
     [
-        "AFTER INSERT ON approvals BEGIN UPDATE approvals SET comment = 'x'; END",
-        "AFTER INSERT ON feedback BEGIN UPDATE feedback SET note = 'x'; END",
-        "AFTER INSERT ON receipts BEGIN UPDATE receipts SET revision = 7; END",
-        "AFTER INSERT ON memories BEGIN UPDATE memories SET author = 'x'; END",
-        "AFTER INSERT ON memories BEGIN UPDATE memories SET created_at = 5; END",
-        "AFTER INSERT ON memory_revisions BEGIN UPDATE memory_revisions SET revision = 9; END",
-        "AFTER INSERT ON projects BEGIN UPDATE projects SET slug = project_id; END",
-        "AFTER INSERT ON repository_aliases BEGIN DELETE FROM repository_aliases; END",
-        "AFTER INSERT ON verifications BEGIN UPDATE verifications SET at = 3; END",
+        ("approvals", "UPDATE approvals SET comment = 'x'"),
+        ("feedback", "UPDATE feedback SET note = 'x'"),
+        ("receipts", "UPDATE receipts SET revision = 7"),
+        ("memories", "UPDATE memories SET author = 'x'"),
+        ("memories", "UPDATE memories SET created_at = 5"),
+        ("memory_revisions", "UPDATE memory_revisions SET revision = 9"),
+        ("projects", "UPDATE projects SET slug = project_id"),
+        ("repository_aliases", "DELETE FROM repository_aliases"),
+        ("verifications", "UPDATE verifications SET at = 3"),
     ],
 )
-def test_whatever_is_read_back_otherwise_rolls_everything_back(home, trigger):
-    Tenants(home, now=now).create("local")
-    execute(home, f"CREATE TRIGGER t {trigger}")
+def test_whatever_is_read_back_otherwise_rolls_everything_back(home, table, change):
+    with closing(Tenants(home, now=now)) as tenants, tenants.create("local").engine.write() as tx:
+        triggers.follow(tx, home, table, change)
     put(home, RICH)
-    before = tree(home)
+    before = state(home)
 
     with pytest.raises(StoreUnusableError, match="nothing was imported"):
         run(home)
 
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def test_every_record_of_the_document_is_there(home, opened):
@@ -495,11 +485,11 @@ def test_a_database_without_entries_takes_the_import_and_keeps_its_own(home, ope
 def test_an_import_done_again_changes_nothing(home):
     put(home, RICH)
     run(home)
-    before = tree(home)
+    before = state(home)
 
     assert run(home).outcome is Outcome.UNCHANGED
     assert settle(home).outcome is Outcome.UNCHANGED
-    assert tree(home) == before
+    assert state(home) == before
 
 
 def test_the_same_document_before_any_change_is_taken_up_again(home):
@@ -513,10 +503,13 @@ def test_the_same_document_before_any_change_is_taken_up_again(home):
     assert (home.path / COPY).exists()
 
 
-def test_after_a_rollback_the_document_is_imported_anew(home):
+def test_after_a_rollback_the_document_is_imported_anew(home, new_server):
     put(home, RICH)
     run(home)
-    (home.path / "memory.sqlite").rename(home.path.parent / "aside.sqlite")
+    if home.server is None:
+        (home.path / "memory.sqlite").rename(home.path.parent / "aside.sqlite")
+    else:
+        home = Home(home.path, new_server())
     (home.path / COPY).rename(home.path / "memory.json")
 
     assert run(home).outcome is Outcome.IMPORTED
@@ -567,10 +560,10 @@ def test_a_start_reports_a_conflict_and_changes_nothing(home, kind):
         case "strange copy":
             document_.write_bytes(source)
             put(home, b"another", COPY)
-    before = tree(home)
+    before = state(home)
 
     assert settle(home).outcome is Outcome.CONFLICT
-    assert tree(home) == before
+    assert state(home) == before
     assert os.path.lexists(document_)
 
 
@@ -621,12 +614,14 @@ class _Steps:
 SMALL = document(RICH["entries"][2], tombstone(2), receipts=[], votes=[])
 
 
+# A process that ends leaves its connections open, and so does what stands for one here.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("beside", [False, True], ids=["fresh", "beside"])
-def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, beside):
+def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, new_server, beside):
     """Old or new, never a mix; a new start ends where an undisturbed one does."""
 
     def prepared(name):
-        made = Home(tmp_path / name)
+        made = Home(tmp_path / name, new_server())
         made.make()
         if beside:
             tenants = Tenants(made, now=now)
@@ -648,7 +643,7 @@ def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, beside):
             _Steps(at).during(lambda home=cut: run(home))
         standing = (cut.path / "memory.json").exists()
         assert standing or (cut.path / COPY).exists(), at
-        if not standing or (not beside and (cut.path / "memory.sqlite").exists()):
+        if not standing or (not beside and has_database(cut)):
             assert content_of(cut) == wanted, at
 
         if standing:
@@ -657,19 +652,18 @@ def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, beside):
         assert content_of(cut) == wanted, at
         # What `up` sweeps when it starts, such as a key that was not yet in its place.
         cut.sweep()
-        assert sorted(p.name for p in cut.path.iterdir()) == [
-            "key",
-            "lock",
-            "memory.json.pre-sqlite",
-            "memory.sqlite",
-        ], at
+        assert {p.name for p in cut.path.iterdir()} - {"memory.sqlite"} == {"key", "lock", COPY}, at
+        assert has_database(cut)
     assert steps.count > 20
+    # Here, and not in whichever test comes next.
+    gc.collect()
 
 
 names = st.text(
     st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=12
 )
-texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=60)
+"""U+0000 is in `test_odd_texts`: not every database keeps it."""
 moments = st.integers(0, 3).map(lambda n: f"2026-04-0{n + 1}T00:00:00Z")
 
 
@@ -739,9 +733,9 @@ def documents(draw):
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(made=documents())
-def test_any_valid_document_is_imported_record_for_record(tmp_path_factory, made):
+def test_any_valid_document_is_imported_record_for_record(tmp_path_factory, new_server, made):
     """The import itself compares every field that it reads back, and lets none differ."""
-    home = Home(tmp_path_factory.mktemp("any"))
+    home = Home(tmp_path_factory.mktemp("any"), new_server())
     put(home, made)
 
     report = run(home)

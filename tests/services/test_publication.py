@@ -101,9 +101,11 @@ def test_what_is_sensitive_is_not_published(world, cast, project):
 @pytest.mark.parametrize(
     ("body", "why"), [(f"Its token is {TOKEN}", "secret"), ("At home", None)], ids=["held", "none"]
 )
-def test_an_imported_text_that_holds_a_secret_is_not_published(world, tmp_path, clock, body, why):
+def test_an_imported_text_that_holds_a_secret_is_not_published(
+    world, tmp_path, clock, new_server, body, why
+):
     """An import keeps texts as they are; what was written here has lost its secrets before."""
-    home = Home(tmp_path / "older")
+    home = Home(tmp_path / "older", new_server())
     home.make()
     entries = [OLD_ENTRY | {"body": body}]
     document = {"version": 2, "entries": entries, "receipts": [], "feedback": []}

@@ -1,4 +1,6 @@
-"""Residue: after deletions, edits, an erasure and retention no file holds a word of what went.
+"""Residue: after deletions, edits, an erasure and retention no word of what went is on disk.
+
+Files are searched as they are; of a server the rows, which are what a dump has.
 
 Every text has a word of its own; all of them begin alike, so that one search finds any of them.
 """
@@ -20,6 +22,9 @@ from codeflow_memory.services import erasure, feedback, memories, retention
 from codeflow_memory.services.feedback import Judgement
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.storage import sqlite
+
+from .. import remains
+from ..remains import IN_DATABASE
 
 NEW = Operation(None, ())
 LONG = os.environ.get("CODEFLOW_LONG") == "1"
@@ -50,16 +55,10 @@ def _encoded(text):
 
 
 def holding(world, stem):
-    """Name each file of the home that holds *stem* in any form, with what stands there.
-
-    The store stays open: nothing that only its end would take away is overlooked.
-    """
+    """Name what of the home holds *stem* in any form, with what stands there."""
     wanted = forms(stem)
-    found = {}
-    for path in sorted(world.tenants.home.path.rglob("*")):
-        if path.is_file() and (hit := wanted.search(path.read_bytes())):
-            found[path.name] = hit[0]
-    return found
+    places = remains.of_home(world.tenants)
+    return {name: hit[0] for name, data in places if (hit := wanted.search(data))}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,7 @@ def live(world, cast, project, caller, number):
 def test_a_thousand_deletions_and_edits_leave_no_word(world, cast, project):
     kept = [write(world, cast.ann, project, n, OTHERS) for n in range(4)]
     entries = [live(world, cast, project, cast.ann, n) for n in range(ENTRIES)]
-    assert list(holding(world, STEM)) == ["memory.sqlite"]
+    assert list(holding(world, STEM)) == [IN_DATABASE]
 
     for memory in entries:
         world.delete(cast.ann, memory, reason=f"about {STEM}")
@@ -145,10 +144,11 @@ def test_a_thousand_deletions_and_edits_leave_no_word(world, cast, project):
     assert holding(world, STEM) == {}
     world.store.engine.close()
     assert holding(world, STEM) == {}
-    assert list(holding(world, OTHERS)) == ["memory.sqlite"]
+    assert list(holding(world, OTHERS)) == [IN_DATABASE]
     assert [world.get(cast.ann, memory).memory for memory in kept] == kept
 
 
+@pytest.mark.files
 def test_a_database_that_does_not_blank_what_it_frees_is_found(world, cast, project, monkeypatch):
     """Control: the same deletions, but what SQLite frees stays as it is."""
     world.store.engine.close()
@@ -159,7 +159,7 @@ def test_a_database_that_does_not_blank_what_it_frees_is_found(world, cast, proj
     for memory in entries:
         world.delete(cast.ann, memory)
 
-    assert list(holding(world, STEM)) == ["memory.sqlite"]
+    assert list(holding(world, STEM)) == [IN_DATABASE]
 
 
 def test_retention_leaves_no_word_of_what_it_removes(world, cast, project):
@@ -182,7 +182,7 @@ def test_an_erasure_leaves_no_word_of_what_was_ones_own(world, cast, project):
         live(world, cast, project, subject, number)
     world.select(subject, project, query=f"{STEM} query", paths=(f"src/{STEM}.py",), branch=STEM)
     world.run(subject, project, branch=f"feature/{STEM}")
-    assert list(holding(world, STEM)) == ["memory.sqlite"]
+    assert list(holding(world, STEM)) == [IN_DATABASE]
 
     erasure.run(world.store, world.owner, name)
 

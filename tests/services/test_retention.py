@@ -18,6 +18,9 @@ from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.recomputation import recompute
 from codeflow_memory.storage import audit, manifests
 
+from .. import remains
+from ..remains import IN_DATABASE
+
 NEW = Operation(None, ())
 ANY = frozenset()
 OLD = Policy(ANY, ANY, OUT_OF_SERVICE, 30, None)
@@ -149,15 +152,12 @@ def test_a_plan_is_refused_once_time_alone_adds_to_it(world, cast, project):
 def test_a_preview_writes_nothing_and_repeats_itself(world, cast, project):
     reject(world, cast, project)
     world.clock.at += 30 * DAY
-    world.store.engine.close()
-    file = world.tenants.home.database("local")
-    before = file.read_bytes()
+    before = remains.state(world.tenants.home)
 
     plans = {preview(world).fingerprint for _ in range(3)}
-    world.store.engine.close()
 
     assert len(plans) == 1
-    assert file.read_bytes() == before
+    assert remains.state(world.tenants.home) == before
 
 
 def test_jobs_that_change_no_record_leave_a_plan_valid(world, cast, project):
@@ -500,7 +500,7 @@ def test_the_manifests_of_what_is_removed_lose_their_words(world, cast, project)
     made = world.select(cast.ann, project, query="quinquagesimal").manifest
     world.decide(cast.bob, memory, "archive")
     world.clock.at += 30 * DAY
-    assert world.holding("quinquagesimal") == ["memory.sqlite"]
+    assert world.holding("quinquagesimal") == [IN_DATABASE]
 
     apply(world, preview(world))
 

@@ -22,6 +22,8 @@ from codeflow_memory.services.throttle import FAILURES, WINDOW_SECONDS, Throttle
 from codeflow_memory.storage import passwords as rows
 from codeflow_memory.storage import principals
 
+from ..remains import IN_DATABASE
+
 RIGHT = "correct horse battery staple"
 WRONG = "correct horse battery stable"
 HOME = "192.0.2.1"
@@ -169,7 +171,7 @@ def test_no_trace_of_a_password_is_kept_but_its_slow_hash(world, passwords):
     set_password(world.store, world.owner, passwords, "ann", "tulips in november")
 
     assert world.holding("tulips in november") == []
-    assert world.holding("password.set") == ["memory.sqlite"]
+    assert world.holding("password.set") == [IN_DATABASE]
 
 
 # What signing in answers.

@@ -1,4 +1,4 @@
-"""Tenants as files: made whole or not at all, and refused when they are not ours."""
+"""Tenants: made whole or not at all, and refused when they are not ours."""
 
 import os
 import stat
@@ -19,7 +19,6 @@ from codeflow_memory.domain.errors import (
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import audit, migrate, principals
 from codeflow_memory.storage import tenants as rows
-from codeflow_memory.storage.home import Home
 
 
 def alter(path, sql):
@@ -51,9 +50,10 @@ def test_an_absent_tenant_is_not_found_and_not_made(tenants):
     with pytest.raises(NotFoundError):
         tenants.get("birch")
 
-    assert not tenants.home.database("birch").exists()
+    assert tenants.slugs() == []
 
 
+@pytest.mark.files
 @pytest.mark.parametrize(
     "sql", ["PRAGMA application_id = 7", "PRAGMA user_version = 999"], ids=["foreign", "newer"]
 )
@@ -72,6 +72,7 @@ def test_a_foreign_or_newer_file_is_refused_and_not_written_to(tenants, sql):
     assert path.read_bytes() == before
 
 
+@pytest.mark.files
 def test_a_damaged_file_is_refused_and_not_written_to(tenants):
     tenants.create("local")
     tenants.close()
@@ -87,6 +88,7 @@ def test_a_damaged_file_is_refused_and_not_written_to(tenants):
     assert path.read_bytes() == bytes(data)
 
 
+@pytest.mark.files
 def test_damage_that_no_read_would_meet_is_found_when_the_file_is_first_opened(tenants):
     """Without the check such a file is opened and served: its first page and tenant are sound."""
     store = tenants.create("local")
@@ -104,20 +106,38 @@ def test_damage_that_no_read_would_meet_is_found_when_the_file_is_first_opened(t
     assert path.read_bytes() == bytes(data)
 
 
-def test_an_older_schema_waits_for_up(tenants):
-    tenants.create("local")
+def bring_to_schema(tenants, version):
+    """Let the database of ``local`` say that it has the schema *version*."""
+    store = tenants.create("local")
+    if tenants.shared:
+        with store.engine.write() as tx:
+            tx.execute(
+                "UPDATE schema_migrations SET version = :new WHERE version = :newest",
+                {"new": version, "newest": migrate.newest_version()},
+            )
     tenants.close()
-    alter(tenants.home.database("local"), "PRAGMA user_version = 0")
+    if not tenants.shared:
+        alter(tenants.home.database("local"), f"PRAGMA user_version = {version}")
+
+
+def test_an_older_schema_waits_for_up(tenants):
+    bring_to_schema(tenants, 0)
 
     with pytest.raises(StoreUnusableError, match="older"):
         tenants.get("local")
 
 
-def test_another_tenants_file_is_refused(tenants):
-    tenants.create("birch")
+def test_a_newer_schema_waits_for_an_update(tenants):
+    bring_to_schema(tenants, 999)
+
+    with pytest.raises(StoreUnusableError, match="999 is newer"):
+        tenants.get("local")
+
+
+def test_another_tenants_database_is_refused(tenants):
+    with tenants.create("oak").engine.write() as tx:
+        tx.execute("UPDATE store SET tenant = 'birch'")
     tenants.close()
-    tenants.home.make_tenant_folder("oak")
-    tenants.home.database("birch").rename(tenants.home.database("oak"))
 
     with pytest.raises(StoreUnusableError, match="another tenant"):
         tenants.get("oak")
@@ -135,6 +155,7 @@ def test_a_new_tenant_has_one_owner_and_a_chain_of_audit(tenants):
     assert store.engine.versions()[1] == migrate.newest_version()
 
 
+@pytest.mark.files
 @pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
 def test_files_are_private_whatever_the_umask(tenants, umask):
     previous = os.umask(umask)
@@ -147,6 +168,10 @@ def test_files_are_private_whatever_the_umask(tenants, umask):
     files = [p for p in tenants.home.path.rglob("*") if p.is_file()]
     assert {p.name for p in files} == {"memory.sqlite", "key"}
     assert {stat.S_IMODE(p.stat().st_mode) for p in files} == {0o600}
+
+
+def files_of(home):
+    return sorted(path.name for path in home.path.rglob("*") if path.is_file())
 
 
 class CrashError(Exception):
@@ -163,13 +188,11 @@ def test_of_a_failed_making_nothing_remains_and_the_next_one_succeeds(tenants, m
             tenants.create("birch")
 
     assert tenants.slugs() == []
-    assert list(tenants.home.database("birch").parent.iterdir()) == []
+    assert files_of(tenants.home) == ["key"]
     assert tenants.create("birch").tenant == "birch"
 
 
-def test_of_eight_makers_one_wins_and_the_others_find_its_tenant(tmp_path, clock):
-    home = Home(tmp_path / "home")
-    home.make()
+def test_of_eight_makers_one_wins_and_the_others_find_its_tenant(home, clock):
     seeds = [Random(place) for place in range(8)]  # noqa: S311 - repeatable on purpose
     registries = [Tenants(home, now=clock, random_bytes=seed.randbytes) for seed in seeds]
     start = threading.Barrier(8)
@@ -186,7 +209,7 @@ def test_of_eight_makers_one_wins_and_the_others_find_its_tenant(tmp_path, clock
 
     assert len(made) == 1
     assert {r.get("birch").keys.instance_id for r in registries} == set(made)
-    assert [p.name for p in home.database("birch").parent.iterdir()] == ["memory.sqlite"]
+    assert files_of(home) == ["key", "memory.sqlite"][: 1 if home.server else 2]
     for registry in registries:
         registry.close()
 

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from .. import remains, triggers
+
 REFUSAL = "no row today"
 
 
@@ -12,22 +14,18 @@ REFUSAL = "no row today"
 def refusing(store) -> Iterator[None]:
     """Let no row come into the audit for the time of the block."""
     with store.engine.write() as tx:
-        tx.execute(
-            f"CREATE TRIGGER refuse BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, '{REFUSAL}');"
-            " END"
-        )
+        triggers.refuse(tx, store.home, "audit", REFUSAL)
     try:
         yield
     finally:
         with store.engine.write() as tx:
-            tx.execute("DROP TRIGGER refuse")
+            triggers.remove(tx, store.home, "audit")
 
 
 def content(store) -> dict[str, list]:
     """Every row of every table."""
     with store.engine.read() as tx:
-        names = [row[0] for row in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        return {n: sorted(map(repr, tx.rows(f"SELECT * FROM {n}"))) for n in names}  # noqa: S608 - ours
+        return remains.content(tx)
 
 
 def own_content(store) -> dict[str, list]:

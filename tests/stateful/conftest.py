@@ -1,9 +1,6 @@
-"""Homes in memory: these tests commit thousands of times, and each commit syncs.
+"""Homes on either engine; the stage of the matrix is built once and copied for each test."""
 
-The stage of the authorisation matrix is built once and copied for each test.
-"""
-
-import tempfile
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -13,6 +10,7 @@ from codeflow_memory.app import Wiring, create_app
 from codeflow_memory.settings import Limits, Settings
 
 from .asking import served
+from .grounds import Ground, ground, in_memory
 from .matrix.playing import Stage
 from .matrix.stage import build
 from .matrix.wire import Client
@@ -20,30 +18,41 @@ from .matrix.wire import Client
 PLENTY = 1_000_000
 
 
-def in_memory() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder in memory where the system has one; gone when its context ends."""
-    memory = Path("/dev/shm")  # noqa: S108 - only the parent of a private folder
-    return tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
+@pytest.fixture(scope="module")
+def engine_cluster(engine_name, request):
+    """Where databases are; ``None`` where they are files."""
+    return None if engine_name == "sqlite" else request.getfixturevalue("cluster")
 
 
 @pytest.fixture
-def place():
-    """Give such a folder."""
-    with in_memory() as folder:
-        yield Path(folder)
+def place(engine_cluster):
+    """A ground of the test's own."""
+    with ground(engine_cluster) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")
-def script():
+def scripts():
+    """The stages that were built, by engine."""
+    with ExitStack() as stack:
+        yield stack, {}
+
+
+@pytest.fixture(scope="module")
+def script(scripts, engine_name, engine_cluster):
     """The stage of the matrix, as it was built; only read."""
-    with in_memory() as folder:
-        yield build(Path(folder) / "home")
+    stack, built = scripts
+    if engine_name not in built:
+        folder = Path(stack.enter_context(in_memory()))
+        # Never closed: a database of it is there until its cluster is gone.
+        built[engine_name] = build(Ground(folder, engine_cluster).home("built"))
+    return built[engine_name]
 
 
 @pytest.fixture
 def stage(script, place):
     """A stage of its own."""
-    made = Stage(script, place / "home")
+    made = Stage(script, place)
     yield made
     made.close()
 

@@ -81,8 +81,8 @@ class Heard:
 @pytest.fixture
 def api(place):
     """A served home with something of everything; its URL, people, and what was heard."""
-    cast = prepare(place / "prepared")
-    real = Acting(cast, place / "home")
+    cast = prepare(place.home("prepared"))
+    real = Acting(cast, place)
     limits = Limits(
         requests_per_minute_token=UNLIMITED,
         requests_per_minute_tenant=UNLIMITED,

@@ -22,9 +22,11 @@ def test_every_rule_that_the_list_names_stands_there_and_has_mutants():
 
 
 @pytest.mark.long
-def test_of_the_mutants_of_the_rules_the_matrix_notices_nearly_all(script, tmp_path):
+def test_of_the_mutants_of_the_rules_the_matrix_notices_nearly_all(
+    script, engine_cluster, tmp_path
+):
     file = tmp_path / "script"
-    file.write_bytes(pickle.dumps(script))
+    file.write_bytes(pickle.dumps((script, engine_cluster)))
 
     done = subprocess.run(  # noqa: S603 - this repository's own module
         [sys.executable, "-m", "tests.stateful.matrix.mutants", str(file)],

@@ -46,8 +46,8 @@ class Scene:
 
 @pytest.fixture
 def scene(place):
-    cast = prepare(place / "prepared")
-    real = Acting(cast, place / "home")
+    cast = prepare(place.home("prepared"))
+    real = Acting(cast, place)
     view = real.do(
         "con", memories.create, cast.project, None, candidate(Wish(cast.project, "project", 0)), NEW
     )

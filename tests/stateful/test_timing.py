@@ -90,8 +90,8 @@ class Prepared:
     """A home with entries that Eve does not see, and the requests that ask for them."""
 
     def __init__(self, world) -> None:
-        self.home = world.tenants.home.path
-        (self.home / "config.toml").write_text(CONFIG)
+        self.home = world.tenants.home
+        (self.home.path / "config.toml").write_text(CONFIG)
         self._numbers = count()
         self.world = world
         self.project = world.project("shop")
@@ -131,8 +131,11 @@ def prepared(shared_world):
 @contextmanager
 def serving(prepared, broken: str):
     """Serve the home by a process of its own; give what asks it."""
-    command = [sys.executable, "-c", PROGRAM.format(broken=broken), str(prepared.home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
+    command = [sys.executable, "-c", PROGRAM.format(broken=broken), str(prepared.home.path)]
+    where = os.environ | {"CODEFLOW_DATABASE": prepared.home.server or ""}
+    with subprocess.Popen(  # noqa: S603 - ours
+        command, env=where, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             url = json.loads(process.stdout.readline())["url"]
             with closing_client(url) as client:

@@ -7,7 +7,6 @@ between the requests. Everything a caller can ask is asked in both.
 import re
 from contextlib import ExitStack, closing
 from itertools import count
-from pathlib import Path
 
 import pytest
 from litestar.routes import HTTPRoute
@@ -20,7 +19,7 @@ from codeflow_memory.services import runs as run_services
 from codeflow_memory.storage import principals, projects, scopes
 from codeflow_memory.storage import runs as run_rows
 
-from .conftest import in_memory
+from .grounds import Ground, ground
 from .worlds.building import World, seeded
 from .worlds.channels import CHANNELS, Known
 from .worlds.scripts import SETTINGS, Setting, fill
@@ -33,10 +32,10 @@ STIR_EVERY = 12
 class Twins:
     """A world without the hidden part and one with it."""
 
-    def __init__(self, setting: Setting, folder, secrets) -> None:
+    def __init__(self, setting: Setting, ground: Ground, secrets) -> None:
         self.setting = setting
-        self.without = World(folder / "without", secrets)
-        self.with_hidden = World(folder / "with", secrets)
+        self.without = World(ground.home("without"), secrets)
+        self.with_hidden = World(ground.home("with"), secrets)
         fill(self.without, iter(()))
         fill(self.with_hidden, setting.hide(self.with_hidden))
         self._turns = count()
@@ -68,7 +67,7 @@ class Twins:
 
 
 @pytest.fixture(scope="module")
-def twins_of():
+def twins_of(engine_cluster):
     """The worlds of each setting, made at its first use; every test leaves both alike."""
     made: dict[str, Twins] = {}
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
@@ -76,8 +75,8 @@ def twins_of():
 
         def twins(setting: Setting) -> Twins:
             if setting.name not in made:
-                folder = Path(stack.enter_context(in_memory()))
-                made[setting.name] = stack.enter_context(closing(Twins(setting, folder, secrets)))
+                own = stack.enter_context(ground(engine_cluster))
+                made[setting.name] = stack.enter_context(closing(Twins(setting, own, secrets)))
             return made[setting.name]
 
         yield twins

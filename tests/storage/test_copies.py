@@ -3,7 +3,8 @@
 import pytest
 
 from codeflow_memory.domain.errors import StoreUnusableError
-from codeflow_memory.storage import copies, fingerprint, migrate
+from codeflow_memory.storage import copier, copies, fingerprint, migrate
+from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.home import DATABASE, Home
 from codeflow_memory.storage.sqlite import SQLiteEngine
 
@@ -34,6 +35,16 @@ def old(home):
 
 
 @pytest.fixture
+def upgrade(home, old):
+    """Bring the database to the newest schema, beside a copy."""
+
+    def run():
+        return migrate.upgrade(old, lambda at: copies.make(Files(home), "local", old, at))
+
+    return run
+
+
+@pytest.fixture
 def canned(monkeypatch, tmp_path):
     """Give the program more migrations than it has."""
 
@@ -58,41 +69,34 @@ def names(home):
 
 
 @pytest.mark.parametrize("texts", [(BAD + "nonsense",), (GOOD, BAD)])
-def test_a_migration_that_fails_leaves_the_old_file_and_says_so(home, old, canned, texts):
+def test_a_migration_that_fails_leaves_the_old_file_and_says_so(home, old, canned, texts, upgrade):
     version, before = migrate.newest_version(), fingerprint_of(old)
     canned(*texts)
 
     with pytest.raises(StoreUnusableError, match=rf"schema {version} to .* is as it was"):
-        migrate.upgrade(old)
+        upgrade()
 
     assert (fingerprint_of(old), old.versions()[1]) == (before, version)
     assert names(home) == sorted([DATABASE, f"memory.schema-{version}.sqlite"])
 
 
-def test_a_copy_that_is_not_the_same_stops_the_migration(home, old, canned, monkeypatch):
+def test_a_copy_that_is_not_the_same_stops_the_migration(home, old, canned, monkeypatch, upgrade):
     before = fingerprint_of(old)
     canned(GOOD)
-    whole = copies._fill
-
-    def lossy(engine, copy):
-        whole(engine, copy)
-        with copy.write() as tx:
-            tx.execute("DELETE FROM principals")
-
-    monkeypatch.setattr(copies, "_fill", lossy)
+    monkeypatch.setattr(copier, "_without", lambda row, _: tuple(8 if v == 1 else v for v in row))
 
     with pytest.raises(StoreUnusableError, match="not the same"):
-        migrate.upgrade(old)
+        upgrade()
 
     assert fingerprint_of(old) == before
     assert names(home) == [DATABASE]
 
 
-def test_the_copy_is_the_old_file_and_nobody_elses(home, old, canned):
+def test_the_copy_is_the_old_file_and_nobody_elses(home, old, canned, upgrade):
     version, before = migrate.newest_version(), fingerprint_of(old)
     canned(GOOD)
 
-    assert migrate.upgrade(old) == ["9001_canned.sql"]
+    assert upgrade() == ["9001_canned.sql"]
 
     ((copy,),) = copies.kept(home).values()
     kept = SQLiteEngine(copy)
@@ -102,19 +106,19 @@ def test_the_copy_is_the_old_file_and_nobody_elses(home, old, canned):
     assert names(home) == sorted([DATABASE, copy.name])
 
 
-def test_what_needs_no_migration_needs_no_copy(home, old):
-    assert migrate.upgrade(old) == []
+def test_what_needs_no_migration_needs_no_copy(home, upgrade):
+    assert upgrade() == []
     assert names(home) == [DATABASE]
 
 
-def test_a_copy_of_a_start_that_was_cut_off_is_made_anew(home, old, canned):
-    copies.make(old, migrate.newest_version())
+def test_a_copy_of_a_start_that_was_cut_off_is_made_anew(home, old, canned, upgrade):
+    copies.make(Files(home), "local", old, migrate.newest_version())
     with old.write() as tx:
         tx.execute("UPDATE principals SET name = 'anna'")
     before = fingerprint_of(old)
     canned(GOOD)
 
-    migrate.upgrade(old)
+    upgrade()
 
     ((copy,),) = copies.kept(home).values()
     kept = SQLiteEngine(copy)

@@ -1,7 +1,5 @@
 """The schemas that the backup knows are those that the migrations make."""
 
-from functools import partial
-
 from codeflow_backup import fingerprint, schema
 
 from codeflow_memory.storage import fingerprint as served
@@ -14,18 +12,17 @@ from ...faults.power.survey import opened
 
 def test_every_schema_that_the_migrations_lead_through_is_known(tmp_path):
     made = {}
-    files = migrate.migration_files()
     engine = SQLiteEngine(tmp_path / "memory.sqlite")
     engine.create()
-    for number, file in enumerate(files, start=1):
+    for migration in migrate.all_migrations():
         engine.script(
-            file.read_text("utf-8"),
-            user_version=number,
-            record=partial(migrate._record, [(number, file.name, file.read_text("utf-8"))]),
+            migrate.script_of([migration]),
+            user_version=migration.number,
+            record=migrate.recorder([migration]),
         )
         engine.close()
         with opened(engine.path) as connection:
-            made[number] = schema.digest(connection)
+            made[migration.number] = schema.digest(connection)
 
     assert made == schema.KNOWN, f"codeflow_backup/schema.py: KNOWN should be {made}"
     assert schema.APPLICATION_ID == APPLICATION_ID

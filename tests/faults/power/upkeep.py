@@ -6,8 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
+from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import checkpoints
 from codeflow_memory.storage import copies, migrate
+from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.sqlite import SQLiteEngine
 
@@ -42,7 +44,8 @@ def _upgrade(home: Path, vfs: str | None) -> None:
         Home(home).sweep()
         engine = SQLiteEngine(home / DATABASE, vfs=vfs)
         try:
-            migrate.upgrade(engine)
+            files = Files(Home(home), vfs)
+            migrate.upgrade(engine, lambda old: copies.make(files, LOCAL, engine, old))
         finally:
             engine.close()
 

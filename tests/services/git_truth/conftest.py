@@ -21,7 +21,6 @@ from codeflow_memory.services.review import Decision
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.verification import Report, Wanted
 from codeflow_memory.storage import citations
-from codeflow_memory.storage.home import Home
 
 _NUMBERS = count(1)
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -183,9 +182,7 @@ def roots(tmp_path):
 
 
 @pytest.fixture
-def tenants(tmp_path, roots, clock):
-    home = Home(tmp_path / "home")
-    home.make()
+def tenants(home, roots, clock):
     made = Tenants(home, now=clock, roots=(roots,))
     yield made
     made.close()

@@ -30,11 +30,11 @@ WRITERS = {
     "rekeying.run": "here",
     "mutation._attempt": "the way of every request, learning, imports and verification",
     "legacy_import._import_beside": "a first import: `tests/faults` breaks it at every step",
-    "legacy_import._import_fresh": "a first import begins a database, linked when it is whole",
+    "legacy_import._import_fresh": "a first import begins a database, which is whole or not there",
     "legacy_import._make_room": "no change of a record: the document was renamed",
     "manifests.keep": "no change of a record: what was selected, which is its own record",
     "sign_in.SignIn._check": "no change of what opens it: the same password, hashed anew",
-    "tenants.Tenants._fill": "begins a database, linked when it is whole",
+    "tenants.Tenants.create": "begins a database, which is whole or not there",
     "tokens.record_uses": "no change of what anybody may see or do",
 }
 """Every service with a transaction of its own that writes, and where its row is seen to."""
@@ -49,7 +49,7 @@ def writers() -> set[str]:
         if any(
             isinstance(call, ast.Call)
             and isinstance(call.func, ast.Attribute)
-            and ast.unparse(call.func).endswith("engine.write")
+            and ast.unparse(call.func).endswith(("engine.write", "databases.create"))
             for call in ast.walk(node)
         )
     }
@@ -88,11 +88,11 @@ def test_what_is_verified(site):
     )
 
 
-def test_what_is_imported(site, tmp_path, clock):
+def test_what_is_imported(site, tmp_path, clock, new_server):
     for number in range(3):
         site.propose(title=f"Exported {number}")
     data = export(site.store, site.world.owner, Format.JSONL).encode()
-    home = Home(tmp_path / "other")
+    home = Home(tmp_path / "other", new_server())
     home.make()
     tenants = Tenants(home, now=clock)
     try:

@@ -61,6 +61,9 @@ REQUESTS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "run.list": ("GET", "/api/runs", None),
     "run.get": ("GET", "/api/runs/{run}", None),
     "run.end": ("POST", "/api/runs/{run}/end", {}),
+    "review.list": ("GET", "/api/review", None),
+    "audit.list": ("GET", "/api/audit", None),
+    "audit.verify": ("GET", "/api/audit/verify", None),
 }  # fmt: skip
 
 AXES = {"operation": list(REQUESTS), "caller": list(TOKENS)}
@@ -70,7 +73,7 @@ GROUPS = {
     "token.list",
     "named": "principal.remove team.remove member.add member.list member.remove grant.create "
     "grant.remove token.revoke",
-    "lists": "repository.list project.list run.list",
+    "lists": "repository.list project.list run.list audit.list review.list",
     "one": "repository.get project.get manifest.list",
     "a-run": "run.get run.end",
     "strangers": "nobody revoked expired",
@@ -81,6 +84,7 @@ GROUPS = {
     "runs": "run run-of-owner",
     "out": "operator elsewhere foreign",
     "registrars": "contributor reviewer maintainer owner agent owner-agent foreign",
+    "upkeepers": "maintainer owner owner-agent",
     "keepers": "maintainer owner owner-agent repo-owner",
     "writers": "contributor reviewer maintainer owner agent owner-agent repo-contributor "
     "repo-owner",
@@ -115,6 +119,10 @@ project.create      | out                | missing         | 01 §3: out of reac
 run.start           | residents          | done            | 01 §3, row 1 (silent)
 run.start           | runs               | forbidden       | 01 §3: contradicts the run token
 run.start           | out                | missing         | 01 §3: out of reach is like absent
+audit.verify        | residents runs     | forbidden       | 03 §8: maintainer
+audit.verify        | out                | forbidden       | 03 §8: maintainer
+audit.verify        | upkeepers          | done            | 03 §8: maintainer
+audit.verify        | foreign            | done            | 01 §1: in its own tenant
 a-run               | tenant runs out    | missing         | 01 §3: acts for who made it
 a-run               | repo               | done            | 01 §3: acts for who made it
 """

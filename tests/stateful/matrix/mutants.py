@@ -13,7 +13,6 @@ import os
 import pickle
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,6 +20,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from zlib import crc32
 
+from ...postgresql import Cluster
+from ..grounds import ground
 from . import rules, table
 from .playing import Stage
 from .rules import Cell
@@ -269,12 +270,14 @@ def shown(script: Script, module: str) -> list[Cell]:
     return [cell for turn in turns for cell in turn if cell is not None][:MOST]
 
 
-def noticed(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | None:
+def noticed(
+    script: Script, cluster: Cluster | None, cells: list[Cell], mutant: Mutant | None
+) -> str | None:
     """Return the first cell that answers otherwise with *mutant*, or ``None``."""
     if mutant is not None:
         apply(mutant)
-    with tempfile.TemporaryDirectory(dir=script.folder.parent) as folder:
-        stage = Stage(script, Path(folder) / "home")
+    with ground(cluster) as own:
+        stage = Stage(script, own)
         for cell in cells:
             got = stage.play(cell).answer
             if got != rules.expected(cell):
@@ -283,7 +286,9 @@ def noticed(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | N
     return None
 
 
-def _alone(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | None:
+def _alone(
+    script: Script, cluster: Cluster | None, cells: list[Cell], mutant: Mutant | None
+) -> str | None:
     """Ask in a child, which is free to be broken in any way; return what it noticed."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -292,7 +297,7 @@ def _alone(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | No
         signal.alarm(SECONDS)
         told: str | None = "ended with a defect"
         try:
-            told = noticed(script, cells, mutant)
+            told = noticed(script, cluster, cells, mutant)
         finally:
             os.write(writing, json.dumps(told).encode())
             os._exit(0)
@@ -306,11 +311,11 @@ def _alone(script: Script, cells: list[Cell], mutant: Mutant | None) -> str | No
 
 def main(file: str, part: int = 0, parts: int = 1) -> int:
     """Try every mutant, after the product itself, which no cell may notice."""
-    script = pickle.loads(Path(file).read_bytes())  # noqa: S301 - written by the test that runs this
+    script, cluster = pickle.loads(Path(file).read_bytes())  # noqa: S301 - written by the test that runs this
     cells = {module: shown(script, module) for module in RULES}
-    report(None, _alone(script, cells["domain.access"], None))
+    report(None, _alone(script, cluster, cells["domain.access"], None))
     for mutant in list(mutants())[part::parts]:
-        report(str(mutant), _alone(script, cells[mutant.module], mutant))
+        report(str(mutant), _alone(script, cluster, cells[mutant.module], mutant))
     return 0
 
 

@@ -1,16 +1,15 @@
 """Playing cells: each on the stage as it was built, so that no cell knows of another."""
 
-import shutil
 from dataclasses import dataclass, replace
-from pathlib import Path
 from random import Random
 
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.tenants import Tenants
+from codeflow_memory.services.uses import Uses
 from codeflow_memory.services.visible import Shelf
-from codeflow_memory.storage.home import Home
 
+from ..grounds import Ground
 from . import rules
 from .acting import Scene, act, batched, sign_in, word
 from .rules import Cell
@@ -28,21 +27,20 @@ class Told:
 class Stage:
     """A copy of the home that was built, put back after each change."""
 
-    def __init__(self, script: Script, folder: Path) -> None:
+    def __init__(self, script: Script, ground: Ground) -> None:
         self.script = script
-        shutil.copytree(script.folder, folder)
-        self.folder = folder
+        self.home = ground.copy(script.home, "home")
         self._random = Random(9)  # noqa: S311 - repeatable on purpose
         self.tenants = Tenants(
-            Home(folder), now=lambda: script.at, random_bytes=self._random.randbytes
+            self.home, now=lambda: script.at, random_bytes=self._random.randbytes
         )
         self._stores: dict[str, Store] = {}
-        self._left = self._state()
+        self._kept = ground.keep(self.tenants, script.home)
 
     def get(self, tenant: str) -> Store:
         """Give a store; it keeps nothing of what was there before the home was put back."""
         if tenant not in self._stores:
-            self._stores[tenant] = replace(self.tenants.get(tenant), shelf=Shelf())
+            self._stores[tenant] = replace(self.tenants.get(tenant), shelf=Shelf(), uses=Uses())
         return self._stores[tenant]
 
     def play(self, cell: Cell, *, in_batch: bool = False) -> Told:
@@ -52,27 +50,25 @@ class Stage:
     def perform(self, cell: Cell, entry: Entry, *, in_batch: bool = False) -> Told:
         """Do it to *entry*, which may be none of the stage's."""
         told = self._told(cell, entry, in_batch=in_batch)
-        # Whoever was refused, and whoever rehearsed, left every byte as it was.
+        # Whoever was refused, and whoever rehearsed, left everything as it was.
         if self.put_back() and (told.refusal is not None or in_batch):
             return Told("written", told.refusal)
         return told
 
     def put_back(self) -> bool:
         """Put the home back as it was built, if anything was written; tell whether it was."""
-        if self._state() == self._left:
+        if not self.written():
             return False
-        self.restore()
+        self._stores.clear()
+        self._kept.put_back()
         return True
 
-    def restore(self) -> None:
-        """Put the home back as it was built."""
-        self.tenants.close()
-        self._stores.clear()
-        for path in databases(self.script.folder):
-            shutil.copy2(path, self.folder / path.relative_to(self.script.folder))
-        self._left = self._state()
+    def written(self) -> set[str]:
+        """Name the tenants whose databases were written to since the home was put back."""
+        return self._kept.written()
 
     def close(self) -> None:
+        self._kept.close()
         self.tenants.close()
 
     def _told(self, cell: Cell, entry: Entry, *, in_batch: bool) -> Told:
@@ -92,12 +88,3 @@ class Stage:
             return Told((batched if in_batch else act)(scene, cell))
         except CodeflowError as error:
             return Told(word(error), error)
-
-    def _state(self) -> list[tuple[int, int]]:
-        found = [path.stat() for path in databases(self.folder)]
-        return [(stat.st_mtime_ns, stat.st_size) for stat in found]
-
-
-def databases(folder: Path) -> list[Path]:
-    """List the databases of a home."""
-    return [folder / "memory.sqlite", *sorted(folder.glob("tenants/*/memory.sqlite"))]

@@ -6,7 +6,6 @@ Every state is brought about by the operations that bring it about, each by some
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
 from random import Random
 
 from codeflow_memory.adapters.secrets import format_token, parse_token
@@ -47,7 +46,7 @@ class Script:
     """What a play needs to know of the stage: plain values, so that another process can have it.
 
     Args:
-        folder: The home as it was left, to be copied.
+        home: The home as it was left, to be copied.
         at: The time on its clock.
         project: The id of the project that the entries are in.
         tokens: Bearer tokens by caller, relation and kind of writer; none for nobody.
@@ -55,7 +54,7 @@ class Script:
         places: Ids of what administration is asked about.
     """
 
-    folder: Path
+    home: Home
     at: int
     project: str
     tokens: dict[tuple[str, str, str], str | None] = field(default_factory=dict)
@@ -74,6 +73,11 @@ class Script:
                 if of == writer and not apart:
                     yield Cell(operation, caller, relation, collection, state, writer)
 
+    @property
+    def thin(self) -> int:
+        """How many times fewer cells are played where each statement is a message to a server."""
+        return 1 if self.home.server is None else 2
+
     def entry(self, cell: Cell) -> Entry:
         return self.entries[cell.collection, cell.state, cell.writer]
 
@@ -82,11 +86,9 @@ class Script:
 
 
 class Building:
-    """Fills a new home."""
+    """Fills an empty home."""
 
-    def __init__(self, folder: Path) -> None:
-        home = Home(folder)
-        home.make()
+    def __init__(self, home: Home) -> None:
         clock = Clock()
         self.tenants = Tenants(home, now=clock, random_bytes=Random(5).randbytes)  # noqa: S311 - repeatable on purpose
         for slug in ("local", "birch"):
@@ -95,7 +97,7 @@ class Building:
         self.project = self.world.project("shop")
         self.docs = self.world.project("docs", self.project.repository_id)
         self.other = self.world.project("other")
-        self.script = Script(folder, 0, self.project.project_id)
+        self.script = Script(home, 0, self.project.project_id)
         self._signed: dict[tuple[str, str], Access] = {}
 
     def fill(self) -> Script:
@@ -288,6 +290,6 @@ class Building:
         return self.world.propose(access, self.project, **fields, **more)
 
 
-def build(folder: Path) -> Script:
-    """Make a home at *folder* with everything that cells need."""
-    return Building(folder).fill()
+def build(home: Home) -> Script:
+    """Fill the empty *home* with everything that cells need."""
+    return Building(home).fill()

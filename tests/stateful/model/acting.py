@@ -1,9 +1,7 @@
 """The real side: a home with its cast, and one call for each thing that somebody does."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 from codeflow_memory.adapters.secrets import parse_token
@@ -21,6 +19,7 @@ from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
 
+from ..grounds import Ground
 from .believed import Caller, Wish
 
 START = 1_800_000_000_000_000
@@ -52,7 +51,7 @@ class Clock:
 class Cast:
     """A prepared home and what its people are called in it."""
 
-    folder: Path
+    home: Home
     tokens: dict[str, str]
     callers: dict[str, Caller]
     project: str
@@ -60,15 +59,14 @@ class Cast:
     team: str
 
 
-def opened(folder: Path, clock: Clock, seed: int) -> Tenants:
+def opened(home: Home, clock: Clock, seed: int) -> Tenants:
     source = Random(seed).randbytes  # noqa: S311 - repeatable on purpose
-    return Tenants(Home(folder), now=clock, random_bytes=source)
+    return Tenants(home, now=clock, random_bytes=source)
 
 
-def prepare(folder: Path) -> Cast:
-    """Make the home that every example starts from a copy of."""
-    Home(folder).make()
-    tenants = opened(folder, Clock(), 1)
+def prepare(home: Home) -> Cast:
+    """Fill the empty home that every example starts from a copy of."""
+    tenants = opened(home, Clock(), 1)
     store = tenants.create("local")
     with store.engine.read() as tx:
         first = principals.first_owner(tx)
@@ -88,23 +86,23 @@ def prepare(folder: Path) -> Cast:
     repository = clone.repository.repository_id
     made = projects.create(store, owner, repository, NewProject("core"), NEW)
     tenants.close()
-    return Cast(folder, texts, callers, made.project.project_id, repository, team)
+    return Cast(home, texts, callers, made.project.project_id, repository, team)
 
 
 class Acting:
     """An opened copy of the prepared home."""
 
-    def __init__(self, cast: Cast, folder: Path) -> None:
-        shutil.copytree(cast.folder, folder)
-        self._folder = folder
+    def __init__(self, cast: Cast, ground: Ground, name: str = "home") -> None:
+        self._ground = ground
+        self._home = ground.copy(cast.home, name)
         self.clock = Clock(START + STEP)
-        self.tenants = opened(folder, self.clock, 2)
+        self.tenants = opened(self._home, self.clock, 2)
         self.store = self.tenants.get("local")
         self.tokens = dict(cast.tokens)
 
     def close(self) -> None:
         self.tenants.close()
-        shutil.rmtree(self._folder)
+        self._ground.remove(self._home)
 
     def sign_in(self, name: str) -> Access:
         parts = parse_token(self.tokens[name])

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from urllib.parse import unquote
 
@@ -97,14 +96,12 @@ class Tokens:
 
 
 class World:
-    """One home with its application, asked in this process; not for several threads."""
+    """One home, empty at first, with its application; asked in this process, by one thread."""
 
-    def __init__(self, folder: Path, secrets: Tokens) -> None:
+    def __init__(self, home: Home, secrets: Tokens) -> None:
         self.streams = Streams()
         self._secrets = secrets
-        home = Home(folder)
-        home.make()
-        key = folder / "key"
+        key = home.path / "key"
         key.write_bytes(bytes(range(32)))
         key.chmod(0o600)
         self.tenants = Tenants(home, now=self.streams.now, random_bytes=self.streams.bytes)

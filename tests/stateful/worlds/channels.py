@@ -122,6 +122,42 @@ def delete(known: Known) -> Iterator[Ask]:
             yield Ask("DELETE", f"/api/memories/{memory_id}", {}, revision)
 
 
+@channel("the audit")
+def audit(known: Known) -> Iterator[Ask]:
+    yield Ask("GET", "/api/audit?limit=100")
+    for memory_id in known.any_memory:
+        yield Ask("GET", f"/api/audit?item={memory_id}&limit=5")
+    yield Ask("GET", "/api/audit/verify")
+    yield Ask("GET", "/api/audit?limit=2")
+    for _ in range(4):
+        yield Ask("GET", "/api/audit?limit=2&cursor={cursor}")
+
+
+@channel("the review queue")
+def queue(known: Known) -> Iterator[Ask]:
+    for more in ("limit=100", "limit=2", "reason=new", "reason=flagged", "reason=similar",
+                 "collection=private", "collection=team", f"project_id={known.ids['core']}",
+                 "project_id=nowhere", "project_id=vault"):  # fmt: skip
+        yield Ask("GET", f"/api/review?{more}")
+    yield Ask("GET", "/api/review?limit=1")
+    for _ in range(4):
+        yield Ask("GET", "/api/review?limit=1&cursor={cursor}")
+
+
+@channel("to undo")
+def undo(known: Known) -> Iterator[Ask]:
+    for memory_id in [*known.hidden, ABSENT]:
+        yield Ask("POST", "/api/undo", {"item": memory_id})
+    yield Ask("POST", "/api/undo", {"batch": "bat_" + ABSENT_OTHER})
+
+
+@channel("to undo one's own last change")
+def undo_own(known: Known) -> Iterator[Ask]:
+    body = draft(known.own("undone"), collection="private")
+    yield Ask("POST", f"{known.core}/memories", body)
+    yield Ask("POST", "/api/undo", {})
+
+
 @channel("feedback")
 def feedback(known: Known) -> Iterator[Ask]:
     for memory_id in [*known.hidden, ABSENT, known.ids["m1"]]:
