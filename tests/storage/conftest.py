@@ -173,6 +173,9 @@ class Asked:
         self.statements.append((sql, parameters or {}))
         return []
 
+    def each(self, sql, parameters):
+        return [self.rows(sql, given) for given in parameters]
+
     def row(self, sql, parameters=None):
         self.statements.append((sql, parameters or {}))
 
