@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.domain.errors import InvalidRequestError, StoreUnusableError
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import migrate
 from codeflow_memory.storage.home import Home
@@ -139,5 +139,5 @@ def cut(cluster, database):
 
 
 def test_no_home_is_made_the_owner_of_a_database_by_its_name(tmp_path):
-    with pytest.raises(StoreUnusableError, match="no postgresql:// URL"):
-        Tenants(Home(tmp_path, "postgresql://[::"), now=lambda: 1).slugs()
+    with pytest.raises(InvalidRequestError, match="is no postgresql://user@host/name"):
+        Tenants(Home(tmp_path, "postgresql://[::"), now=lambda: 1)
