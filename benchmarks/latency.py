@@ -1,7 +1,9 @@
 """How fast: selection, search and writes against a trivial handler and a bare write, as ratios.
 
-Everything is measured in one run on one machine; each part is repeated and its median and 99th
-percentile are printed, in a table and as one JSON line.
+Everything is measured in one run on one machine, on each engine; each part is repeated and its
+least, its median and its 99th percentile are printed, in a table and as one JSON line. Of two
+engines a second table has the ratio of the last to the first: of the medians, and of the least,
+which other programs on the machine disturb less.
 """
 
 import argparse
@@ -12,20 +14,21 @@ import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from corpus import Made, query, seed
+from engines import add_option, running
 from floor import rows_alone
 
 from codeflow_memory.domain.access import Access, Origin
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.memory import Collection, Content, Kind
+from codeflow_memory.domain.selection import Request
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import memories, search
+from codeflow_memory.services import listing, memories, replay, search, selections
 from codeflow_memory.services.mutation import Operation
 from codeflow_memory.services.search import Question
 from codeflow_memory.services.store import Store
@@ -46,18 +49,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100, 1_000, 5_000])
     parser.add_argument("--repeats", type=int, default=200)
+    add_option(parser)
     options = parser.parse_args()
-    results: dict[str, object] = {}
-    for size in options.sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            results[str(size)] = _measure(Path(folder) / "home", size, options.repeats)
-    print(json.dumps({"benchmark": "latency", "results": results}))
+    results: dict[str, dict] = {}
+    with running(options.engines) as new_home:
+        for size in options.sizes:
+            of_size = results[str(size)] = {}
+            for engine in options.engines:
+                with new_home(engine) as home:
+                    of_size[engine] = _measure(home, size, options.repeats)
+                _table(f"{size} entries, {engine}", of_size[engine])
+            if len(of_size) > 1:
+                of_size["ratios"] = _ratios(*(of_size[engine] for engine in options.engines[:2]))
+                _ratio_table(size, of_size["ratios"])
+    print(json.dumps({"benchmark": "latency", "engines": options.engines, "results": results}))
 
 
-def _measure(path: Path, size: int, repeats: int) -> dict[str, object]:
-    home = Home(path)
-    home.make()
-    (path / "config.toml").write_text(CONFIG)
+def _measure(home: Home, size: int, repeats: int) -> dict[str, object]:
+    (home.path / "config.toml").write_text(CONFIG)
     tenants = Tenants(home, now=lambda: time.time_ns() // 1_000)
     tenants.create("local")
     store = tenants.get("local")
@@ -68,12 +77,11 @@ def _measure(path: Path, size: int, repeats: int) -> dict[str, object]:
     figures: dict[str, object] = {"seed_s": round(seeded, 2)}
     figures["in_service"] = _in_service(store, owner, made, repeats)
     tenants.close()
-    figures["over_http"] = _over_http(path, made, repeats)
-    _table(size, figures)
+    figures["over_http"] = _over_http(home, made, repeats)
     return figures
 
 
-def _in_service(store: Store, owner: Access, made: Made, repeats: int) -> dict[str, object]:
+def _in_service(store: Store, owner: Access, made: Made, repeats: int) -> dict[str, object]:  # noqa: C901 - one part after another
     chance = random.Random(3)  # noqa: S311 - repeatable on purpose
     project = made.project.project_id
     found: dict[str, object] = {}
@@ -82,6 +90,18 @@ def _in_service(store: Store, owner: Access, made: Made, repeats: int) -> dict[s
         found[f"search_{words}"] = times(
             lambda text: search.find(store, owner, project, None, Question(text)), asked
         )
+    asked = [query(chance, made.vocabulary, 4) for _ in range(repeats)]
+    made_ids: list[str] = []
+
+    def select(text: str) -> None:
+        selection = selections.create(store, owner, project, None, Request(query=text))
+        made_ids.append(selection.manifest.manifest_id)
+
+    found["selection"] = times(select, asked)
+    found["replay"] = times(lambda of: replay.run(store, owner, project, None, of), made_ids)
+    found["list"] = times(
+        lambda _: listing.find(store, owner, project, None, listing.Filter(), None, 50), asked
+    )
     bare = times(lambda at: _bare(store, at), list(range(repeats)))
     found["bare_write"] = bare
     count = min(repeats, 100)
@@ -98,11 +118,14 @@ def _in_service(store: Store, owner: Access, made: Made, repeats: int) -> dict[s
     for name, work in (("create", create), ("revise", revise)):
         # The first half as it is used, the second to know what its rows cost alone.
         found[f"governed_{name}"] = governed = times(work, list(range(count)), again=False)
-        found[f"rows_of_{name}"] = alone = _figures(
-            rows_alone(store, work, range(count, 2 * count))
-        )
         found[f"{name}_ratio"] = round(governed["p50_ms"] / bare["p50_ms"], 2)
-        found[f"rows_of_{name}_ratio"] = round(alone["p50_ms"] / bare["p50_ms"], 2)
+        if store.home.server is None:
+            alone = figures_of(rows_alone(store, work, range(count, 2 * count)))
+            found[f"rows_of_{name}"] = alone
+            found[f"rows_of_{name}_ratio"] = round(alone["p50_ms"] / bare["p50_ms"], 2)
+        elif name == "create":
+            for at in range(count, 2 * count):
+                create(at)
     return found
 
 
@@ -120,7 +143,9 @@ def _draft(made: Made, at: int) -> Candidate:
     )
 
 
-def _over_http(path: Path, made: Made, repeats: int) -> dict[str, object]:
+def _over_http(home: Home, made: Made, repeats: int) -> dict[str, object]:
+    path = home.path
+    database = [] if home.server is None else ["--database", home.server]
     began = time.perf_counter()
     process = subprocess.Popen(  # noqa: S603 - our own command
         [
@@ -131,6 +156,7 @@ def _over_http(path: Path, made: Made, repeats: int) -> dict[str, object]:
             "up",
             "--home",
             str(path),
+            *database,
             "--port",
             "0",
         ],
@@ -157,12 +183,13 @@ def _requests(url: str, token: str, made: Made, repeats: int) -> dict[str, objec
     connection = http.client.HTTPConnection(where.hostname or "", where.port)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
-    def ask(method: str, target: str, body: object = None) -> None:
+    def ask(method: str, target: str, body: object = None) -> bytes:
         data = None if body is None else json.dumps(body)
         connection.request(method, target, data, headers)
         answer = connection.getresponse()
         text = answer.read()
         assert answer.status < 300, (answer.status, text[:200])
+        return text
 
     chance = random.Random(5)  # noqa: S311 - repeatable on purpose
     base = f"/api/projects/{made.project.project_id}/memory"
@@ -172,25 +199,36 @@ def _requests(url: str, token: str, made: Made, repeats: int) -> dict[str, objec
     ]
     trivial = times(lambda _: ask("GET", "/healthz"), texts)
     searched = times(lambda text: ask("GET", f"{base}/search?q={quote(text)}"), texts)
-    selected = times(
-        lambda pair: ask(
-            "POST",
-            f"{base}/selections",
-            {"query": pair[0], "paths": [pair[1]], "branch": "main"},
-        ),
-        list(zip(texts, paths, strict=True)),
-    )
+    ids: list[str] = []
+
+    def select(pair: tuple[str, str]) -> None:
+        wanted = {"query": pair[0], "paths": [pair[1]], "branch": "main"}
+        ids.append(json.loads(ask("POST", f"{base}/selections", wanted))["id"])
+
+    selected = times(select, list(zip(texts, paths, strict=True)))
+    replayed = times(lambda of: ask("POST", f"{base}/selections/{of}/replay"), ids)
+    memory = f"/api/projects/{made.project.project_id}/memories"
+    listed = times(lambda _: ask("GET", memory), texts)
+
+    def create(at: int) -> None:
+        content = _draft(made, 10 * repeats + at).content
+        draft = {"collection": "private", "kind": str(content.kind)}
+        ask("POST", memory, draft | {"title": content.title, "body": content.body})
+
     return {
         "trivial": trivial,
         "search": searched,
         "selection": selected,
+        "replay": replayed,
+        "list": listed,
+        "create": times(create, list(range(min(repeats, 100))), again=False),
         "search_ratio": round(searched["p50_ms"] / trivial["p50_ms"], 1),
         "selection_ratio": round(selected["p50_ms"] / trivial["p50_ms"], 1),
     }
 
 
 def times(work: Callable[..., object], arguments: list, *, again: bool = True) -> dict[str, float]:
-    """Do *work* with each of *arguments* and return median and 99th percentile.
+    """Do *work* with each of *arguments* and return the least, the median and the 99th percentile.
 
     Unless it can be done but once, the first is done *again*, before, to warm it up.
     """
@@ -201,12 +239,14 @@ def times(work: Callable[..., object], arguments: list, *, again: bool = True) -
         began = time.perf_counter()
         work(argument)
         taken.append(time.perf_counter() - began)
-    return _figures(taken)
+    return figures_of(taken)
 
 
-def _figures(seconds: list[float]) -> dict[str, float]:
+def figures_of(seconds: list[float]) -> dict[str, float]:
+    """Return the least, the median and the 99th percentile, in milliseconds."""
     taken = sorted(one * MILLISECONDS for one in seconds)
     return {
+        "least_ms": round(taken[0], 3),
         "p50_ms": round(statistics.median(taken), 3),
         "p99_ms": round(taken[min(len(taken) - 1, int(len(taken) * 0.99))], 3),
     }
@@ -227,17 +267,36 @@ def owner_of(store: Store) -> Access:
         return accesses.of_principal(store, tx, first.principal_id, Origin.USER)
 
 
-def _table(size: int, figures: dict) -> None:
+def _ratios(first: dict, second: dict) -> dict[str, dict[str, float]]:
+    """Divide what *second* took by what *first* took, part by part."""
+    return {
+        f"{part} {name}": {
+            kind: round(second[part][name][f"{kind}_ms"] / of_first[f"{kind}_ms"], 2)
+            for kind in ("least", "p50")
+        }
+        for part in ("in_service", "over_http")
+        for name, of_first in first[part].items()
+        if isinstance(of_first, dict) and name in second[part]
+    }
+
+
+def _ratio_table(size: int, ratios: dict[str, dict[str, float]]) -> None:
+    print(f"{size} entries, the second engine to the first")
+    for name, ratio in ratios.items():
+        print(f"  {name:<27} least {ratio['least']:>6.2f}   p50 {ratio['p50']:>6.2f}")
+
+
+def _table(title: str, figures: dict) -> None:
     print(
-        f"{size} entries: seeded in {figures['seed_s']} s, "
+        f"{title}: seeded in {figures['seed_s']} s, "
         f"start {figures['over_http']['start_s']} s, idle {figures['over_http']['idle_mb']} MB"
     )
     for part in ("in_service", "over_http"):
         for name, value in figures[part].items():
             if isinstance(value, dict):
                 print(
-                    f"  {part:<11} {name:<15} p50 {value['p50_ms']:>9.3f} ms"
-                    f"   p99 {value['p99_ms']:>9.3f} ms"
+                    f"  {part:<11} {name:<15} least {value['least_ms']:>9.3f} ms"
+                    f"   p50 {value['p50_ms']:>9.3f} ms   p99 {value['p99_ms']:>9.3f} ms"
                 )
             elif name.endswith("ratio"):
                 print(f"  {part:<11} {name:<15} {value}")

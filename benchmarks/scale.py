@@ -1,17 +1,17 @@
 """Whether cost stays flat: the same project's search and selection beside 1, 10 and 50 others.
 
 Other projects lie in the same tenant, other tenants in the same home; each is as large as the one
-that is measured. Prints a table of medians and ratios, and one JSON line.
+that is measured. On each engine; prints a table of medians and ratios, and one JSON line.
 """
 
 import argparse
 import json
 import random
-import tempfile
 import time
-from pathlib import Path
+from contextlib import closing
 
 from corpus import query, seed
+from engines import add_option, running
 from latency import owner_of, times
 
 from codeflow_memory.domain.candidates import Candidate
@@ -30,11 +30,16 @@ def main() -> None:
     parser.add_argument("--counts", type=int, nargs="+", default=[1, 10, 50])
     parser.add_argument("--entries", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=100)
+    add_option(parser)
     options = parser.parse_args()
-    results = {
-        kind: {str(n): _measure(kind, n, options) for n in options.counts}
-        for kind in ("projects", "tenants")
-    }
+    results = {}
+    with running(options.engines) as new_home:
+        for engine in options.engines:
+            for kind in ("projects", "tenants"):
+                by_count = results[f"{engine} {kind}"] = {}
+                for count in options.counts:
+                    with new_home(engine) as home:
+                        by_count[str(count)] = _measure(home, kind, count, options)
     for kind, by_count in results.items():
         first = next(iter(by_count.values()))
         for count, figures in by_count.items():
@@ -42,15 +47,12 @@ def main() -> None:
                 f"{name} {value:.2f} ms ({value / first[name]:.2f}x)"
                 for name, value in figures.items()
             )
-            print(f"{count:>3} {kind:<9} {cells}")
+            print(f"{count:>4} {kind:<19} {cells}")
     print(json.dumps({"benchmark": "scale", "results": results}))
 
 
-def _measure(kind: str, count: int, options: argparse.Namespace) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder) / "home")
-        home.make()
-        tenants = Tenants(home, now=lambda: time.time_ns() // 1_000)
+def _measure(home: Home, kind: str, count: int, options: argparse.Namespace) -> dict[str, float]:
+    with closing(Tenants(home, now=lambda: time.time_ns() // 1_000)) as tenants:
         tenants.create("local")
         store = tenants.get("local")
         owner = owner_of(store)
@@ -78,7 +80,6 @@ def _measure(kind: str, count: int, options: argparse.Namespace) -> dict[str, fl
                 drafts,
             ),
         }
-        tenants.close()
         return {name: value["p50_ms"] for name, value in figures.items()}
 
 

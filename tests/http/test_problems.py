@@ -31,6 +31,7 @@ WIRE = {
     "previously-rejected": 409,
     "legal-hold": 409,
     "stale-plan": 409,
+    "undo-conflict": 409,
     "revision-conflict": 412,
     "limit-exceeded": 413,
     "unsupported-media-type": 415,
@@ -57,6 +58,8 @@ def every(cls: type[CodeflowError]) -> set[type[CodeflowError]]:
 def sample(cls: type[CodeflowError]) -> CodeflowError:
     if cls is InvalidRequestError:
         return cls([Fault("/title", "is required")])
+    if cls is errors.UndoConflictError:
+        return cls([errors.LaterChange("mem_1", 3, "revise", "2026-05-01T02:00:00Z")])
     asked = signature(cls.__init__).parameters.values()
     texts = {p.name: getattr(p.annotation, "__name__", str(p.annotation)) for p in asked}
     given = {name: VALUES.get(text, "x") for name, text in texts.items() if name != "self"}

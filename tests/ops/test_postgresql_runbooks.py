@@ -10,7 +10,7 @@ import pytest
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage.home import Home
 
-from ..postgresql import program
+from ..postgresql import Cluster, program
 from .test_runbooks import OF_POSTGRESQL, ROOT, commands
 
 RUNBOOKS = ROOT / "ops" / "runbooks"
@@ -32,6 +32,15 @@ def run(cluster, block) -> None:
     where, statements = block
     for statement in statements:
         cluster.sql(statement, where.removeprefix("in "))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A server of its own: elsewhere the roles of tenants are another login's."""
+    started = Cluster()
+    started.start()
+    yield started
+    started.remove()
 
 
 @pytest.fixture
