@@ -34,6 +34,9 @@ GLOBAL_TABLES = {
 }
 """Tables of the whole tenant: they have no repository."""
 
+REWRITTEN = "codeflow_memory/storage/bulk.py"
+"""Puts a whole statement of the program into another, with placeholders in place of its own."""
+
 OF_EVERY_TABLE = {"codeflow_memory/storage/copier.py", "codeflow_memory/storage/fingerprint.py"}
 """Their statements are put together: over whichever tables and columns the schema names, quoted."""
 
@@ -243,7 +246,7 @@ def test_statements_are_in_storage_only():
 def test_no_statement_is_put_together_from_text():
     found = [place for module in modules(PACKAGE) for place in built(module)]
 
-    assert {place.rsplit(":", 1)[0] for place in found} == OF_EVERY_TABLE
+    assert {place.rsplit(":", 1)[0] for place in found} == OF_EVERY_TABLE | {REWRITTEN}
 
 
 @pytest.mark.parametrize(
