@@ -162,6 +162,7 @@ def test_a_server_serves_on_while_it_is_backed_up_and_its_writers_wait(served, t
 
     creating.create(where, tmp_path / "b.cfmb", [SECRET], watch)
     assert seen == [({"before"}, [])]
+    writer.join()
     assert [status for status, _, _ in answers] == [201]
     assert caller.write("after")[0] == 201
     assert caller.titles() == {"before", "meanwhile", "after"}
