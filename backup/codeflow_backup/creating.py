@@ -6,6 +6,7 @@ The file gets its name last. Whatever fails before, nothing stands under that na
 import hashlib
 import os
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -46,6 +47,10 @@ class Created:
     bytes: int
 
 
+_LAID_OUT: Final = ".backup-"
+"""How the folder begins that the server's own program lays a database server's tenants out in."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Source:
     """One file of the home: what the manifest says of it, and where its bytes come from."""
@@ -70,9 +75,11 @@ def create(
         StandsError: Something has that name already.
         MissingError: There is no such home, tenant or folder.
         HomeInUseError: An import, a migration or a restore holds the home, or a writer does.
-        UnusableError: A database is damaged or of another program; nothing of it is backed up.
+        UnusableError: A database is damaged or of another program, or the tenants are not in the
+            home; nothing of it is backed up.
     """
     _check_target(target)
+    _check_place(home)
     # It takes a second of which nobody else should know.
     keys = [prepare(secret) for secret in secrets]
     # Closing writes again what could not be written.
@@ -88,6 +95,25 @@ def create(
         _link(temporary, target)
     operations.record_backup(home, core, target.name)
     return Created(core, manifest, size)
+
+
+def _check_place(home: Home) -> None:
+    """Refuse a home that says that its tenants are elsewhere: what lies in it is not theirs.
+
+    Raises:
+        UnusableError: Its configuration names a database server.
+    """
+    if home.path.name.startswith(_LAID_OUT):
+        return
+    try:
+        with (home.path / CONFIGURATION).open("rb") as file:
+            named = tomllib.load(file).get("database", {}).get("url")
+    except (OSError, ValueError, AttributeError):
+        # Nothing that names one; whether it is a configuration at all, the server says.
+        return
+    if named:
+        detail = "its tenants are in a database server: use `codeflow-memory backup create`"
+        raise UnusableError(f"{CONFIGURATION}: {detail}")
 
 
 def _check_target(target: Path) -> None:

@@ -117,6 +117,19 @@ def test_a_journal_that_stays_is_refused(place, shelf):
     assert left(shelf) == []
 
 
+def test_a_home_whose_tenants_are_in_a_database_server_is_refused(place, shelf):
+    """What lies in it may be years old; without the address, or laid out, it is backed up."""
+    configuration = place.home / "config.toml"
+    configuration.write_text('[database]\nurl = "postgresql://codeflow@/memory"\n')
+
+    with pytest.raises(UnusableError, match="backup create"):
+        place.back_up(shelf / "b.cfmb")
+
+    assert left(shelf) == []
+    configuration.write_text("[database]\n")
+    assert place.back_up(shelf / "b.cfmb").bytes > 0
+
+
 def test_a_database_of_another_program_is_refused_and_not_changed(place, shelf):
     path = place.home / "memory.sqlite"
     path.unlink()
