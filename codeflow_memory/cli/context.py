@@ -4,6 +4,7 @@ import fcntl
 import importlib
 import importlib.util
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ class Context:
                 self._server = checked_server(value)
             case "home" | "database":
                 self._files |= name == "database"
-                path = _folder(value)
+                path = home_folder(value)
                 if self._home not in {None, path}:
                     raise click.UsageError("--home and --database name different homes.")
                 self._home = path
@@ -143,10 +144,10 @@ class Context:
         named = self._environment.get("CODEFLOW_HOME")
         given = self._environment.get("CODEFLOW_DATABASE", "")
         if not given or "://" in given:
-            return _folder(named or "~/.codeflow")
-        if named and _folder(named) != _folder(given):
+            return home_folder(named or "~/.codeflow")
+        if named and home_folder(named) != home_folder(given):
             raise click.UsageError("CODEFLOW_HOME and CODEFLOW_DATABASE name different homes.")
-        return _folder(given)
+        return home_folder(given)
 
     def _credential(self) -> str:
         """Return the address that the credential ``codeflow-database`` holds; empty: none does."""
@@ -265,12 +266,19 @@ def expanded(path: Path) -> Path:
         raise click.UsageError(f"{path}: no user has that folder.") from None
 
 
-def _folder(text: str) -> Path:
+_CONNECTION = re.compile(r"^postgres(?:ql)?:|\b(?:host|hostaddr|dbname|password|user)\s*=", re.I)
+"""How a database server is named in ways that are none of ours."""
+
+
+def home_folder(text: str) -> Path:
     """Return a home's absolute folder; the path of its database or document means the folder."""
     if not text:
         raise click.UsageError("a home has a path; an empty one would be the current folder.")
     if "://" in text:
         raise click.UsageError("a home is a folder: --database names a database server.")
+    if _CONNECTION.search(text):
+        # Its password would stand in what is said of the folder.
+        raise click.UsageError("a database server is named as postgresql://user@host/name.")
     return Home(expanded(Path(text)).absolute()).path
 
 

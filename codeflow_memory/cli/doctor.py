@@ -18,7 +18,6 @@ _HOME: tuple[Callable[[Home], Iterator[Check]], ...] = (
     checks.locks,
     checks.configuration,
     checks.git_program,
-    checks.earlier,
 )
 
 
@@ -63,6 +62,7 @@ def _found(home: Home, *, every: bool) -> Iterator[Check]:
     if any(check.state is State.FAULT for check in carried):
         # Who the tenants are cannot be said either.
         return
+    yield from checks.earlier(home)
     yield from checks.key(home)
     yield from checks.document(home)
     yield from checks.databases(home, every=every)

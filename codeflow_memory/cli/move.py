@@ -1,12 +1,11 @@
 """``tenant move``: take a tenant to another engine or home."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import rich_click as click
 
 from codeflow_memory.cli import output, stores
-from codeflow_memory.cli.context import Context, checked_server, expanded
+from codeflow_memory.cli.context import Context, checked_server, home_folder
 from codeflow_memory.cli.exits import StandsError
 from codeflow_memory.cli.tenant import require_owner
 from codeflow_memory.storage.home import Home, check_slug
@@ -61,9 +60,7 @@ def move(context: Context, slug: str, to: str, *, dry_run: bool, yes: bool) -> N
 def _target(home: Home, to: str) -> Home:
     if "://" in to:
         return Home(home.path, checked_server(to))
-    if not to:
-        raise click.UsageError("a home has a path; an empty one would be the current folder.")
-    return Home(expanded(Path(to)).absolute())
+    return Home(home_folder(to))
 
 
 def _tell(context: Context, fields: Mapping[str, object]) -> None:

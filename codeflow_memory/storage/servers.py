@@ -219,7 +219,10 @@ def _said(error: psycopg.OperationalError) -> str:
         return f"the database server does not answer within {CONNECT_SECONDS} seconds"
     if error.pgconn is None:
         return "the name of the database server's host is not known"
-    tries = [line.rpartition("failed: ")[2] for line in str(error).splitlines() if ": " in line]
+    lines = (line for line in str(error).splitlines() if ": " in line)
+    tries = [
+        line.rpartition("failed: ")[2] for line in lines if not line.startswith(("DETAIL", "HINT"))
+    ]
     reason = (tries or [str(error)])[-1].strip()
     _, refused, answer = reason.partition("FATAL:")
     if refused:

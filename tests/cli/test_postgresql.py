@@ -95,6 +95,19 @@ def test_a_wrong_address_is_one_sentence_and_nothing_is_made(cli, cluster, addre
     assert not cli.home.exists()
 
 
+@pytest.mark.parametrize("text", ["host=127.0.0.1 password=s3cret", "postgresql:u:s3cret@h/x"])
+@pytest.mark.parametrize(
+    "command",
+    [["up", "--port", "0", "--database"], ["tenant", "move", "acme", "--dry-run", "--to"]],
+)
+def test_a_server_that_is_named_otherwise_is_no_folder(cli, command, text):
+    done = cli(*command, text)
+
+    assert (done.code, done.err.count("\n"), cli.home.exists()) == (2, 1, False)
+    assert "postgresql://user@host/name" in done.err
+    assert "s3cret" not in done.err
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -112,7 +125,7 @@ def test_no_other_command_makes_a_home_of_a_database_that_is_away(cli, command):
 @pytest.mark.parametrize(
     ("attributes", "grant"),
     [
-        ("LOGIN NOINHERIT", "GRANT CREATE ON DATABASE {0} TO poor"),
+        ("LOGIN NOINHERIT", "GRANT CONNECT, CREATE ON DATABASE {0} TO poor"),
         ("LOGIN NOINHERIT CREATEROLE", "GRANT CONNECT ON DATABASE {0} TO poor"),
     ],
 )
