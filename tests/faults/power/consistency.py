@@ -17,7 +17,7 @@ from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.domain.provenance import relations
 from codeflow_memory.domain.terms import document_terms
 from codeflow_memory.storage import audit, memories, tenants
-from codeflow_memory.storage.engine import Transaction
+from codeflow_memory.storage.sqlite import SQLiteTransaction
 from codeflow_memory.storage.words import UnicodeWords
 
 from .drill import DATABASE
@@ -38,9 +38,9 @@ def check_imported(home: Path) -> None:
         _checked(connection, home)
 
 
-def _checked(connection: apsw.Connection, home: Path) -> tuple[Transaction, list[Memory]]:
+def _checked(connection: apsw.Connection, home: Path) -> tuple[SQLiteTransaction, list[Memory]]:
     home_key = (home / "key").read_bytes()
-    tx = Transaction(connection, writes=False)
+    tx = SQLiteTransaction(connection, writes=False)
     instance = tenants.find(tx)
     assert instance is not None
     keys = TenantKeys(home_key, instance.instance_id)
@@ -59,7 +59,7 @@ def _checked(connection: apsw.Connection, home: Path) -> tuple[Transaction, list
     return tx, entries
 
 
-def _check_terms(tx: Transaction, entries: list[Memory]) -> None:
+def _check_terms(tx: SQLiteTransaction, entries: list[Memory]) -> None:
     expected = {
         (memory.scope_id, term, form.value, memory.memory_id)
         for memory in entries
@@ -71,7 +71,7 @@ def _check_terms(tx: Transaction, entries: list[Memory]) -> None:
     assert expected == set(tx.rows("SELECT scope_id, term, form, memory_id FROM memory_terms"))
 
 
-def _check_edges(tx: Transaction, entries: list[Memory]) -> None:
+def _check_edges(tx: SQLiteTransaction, entries: list[Memory]) -> None:
     expected = {
         (memory.memory_id, memory.revision, edge.type, edge.kind, edge.key, edge.revision)
         for memory in entries
@@ -92,7 +92,7 @@ def _check_edges(tx: Transaction, entries: list[Memory]) -> None:
     assert orphans == 0
 
 
-def _check_revisions(tx: Transaction, entries: list[Memory]) -> None:
+def _check_revisions(tx: SQLiteTransaction, entries: list[Memory]) -> None:
     rows = tx.rows("SELECT memory_id, revision, content_sha256 FROM memory_revisions")
     assert Counter(row[0] for row in rows) == Counter(
         {memory.memory_id: memory.revision for memory in entries}
@@ -112,7 +112,7 @@ def _check_revisions(tx: Transaction, entries: list[Memory]) -> None:
     assert unheard == []
 
 
-def _check_counters(tx: Transaction, stored: list[memories.Stored]) -> None:
+def _check_counters(tx: SQLiteTransaction, stored: list[memories.Stored]) -> None:
     live: Counter[int] = Counter()
     accepted: Counter[int] = Counter()
     sizes: Counter[int] = Counter()
@@ -125,7 +125,7 @@ def _check_counters(tx: Transaction, stored: list[memories.Stored]) -> None:
         assert counted == [live[scope_id], accepted[scope_id], sizes[scope_id]], scope_id
 
 
-def _check_manifests(tx: Transaction) -> None:
+def _check_manifests(tx: SQLiteTransaction) -> None:
     """No manifest with words lists a deleted memory; those with words, and no others, have a list.
 
     What a manifest lists is read from its record, not from the list that deletions go by.
