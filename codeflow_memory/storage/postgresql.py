@@ -239,8 +239,10 @@ class PostgreSQLEngine(Engine):
             except (errors.DuplicateSchema, errors.UniqueViolation):
                 # The second is said to the later of two makers at the same moment.
                 raise FileExistsError from None
-            except errors.InsufficientPrivilege:
-                raise StoreUnusableError(self.name, servers.NO_RIGHTS) from None
+            except errors.InsufficientPrivilege as error:
+                taken = error.diag.message_primary == servers.TAKEN_ROLE
+                detail = _NOT_OURS if taken else servers.NO_RIGHTS
+                raise StoreUnusableError(self.name, detail) from None
             self._script(connection, sql, record)
         self.written = True
 

@@ -14,7 +14,7 @@ from os import urandom
 from psycopg import sql
 from psycopg.errors import DataError, DuplicateSchema, IntegrityError
 
-from codeflow_memory.domain.errors import StoreUnusableError
+from codeflow_memory.domain.errors import InvalidRequestError, StoreUnusableError
 from codeflow_memory.domain.tenant import LOCAL, is_slug
 from codeflow_memory.storage import migrate, servers
 from codeflow_memory.storage.connections import MAX_CONNECTIONS, Connections
@@ -111,7 +111,7 @@ class Schemas(Databases):
         migrations = migrate.all_migrations()[:schema]
         try:
             self._make(self._engine(name, tenant), tenant, comment, migrations, fill)
-        except (DataError, IntegrityError):
+        except (DataError, IntegrityError, InvalidRequestError):
             # Such as a text with U+0000, which only SQLite can hold.
             raise StoreUnusableError(f"tenant {tenant}", UNFIT) from None
 
@@ -274,7 +274,7 @@ EXCEPTION WHEN duplicate_object OR unique_violation THEN
                              JOIN pg_roles AS other ON other.oid = m.member
                             WHERE m.roleid = r.oid AND other.rolname <> current_user))
     ) THEN
-        RAISE insufficient_privilege USING MESSAGE = 'the role is not ours alone';
+        RAISE insufficient_privilege USING MESSAGE = {taken};
     END IF;
 END $do$;
 DO $do$
@@ -302,6 +302,7 @@ def _preparation(schema: str, role: str, comment: str, server_version: int) -> s
     return made.format(
         role=sql.Identifier(role),
         name=sql.Literal(role),
+        taken=sql.Literal(servers.TAKEN_ROLE),
         schema=sql.Identifier(schema),
         comment=sql.Literal(comment),
         how=sql.SQL(how),

@@ -26,6 +26,9 @@ NAME: Final = "codeflow-memory"
 OLDEST: Final = 150_000
 """The oldest version that the tests run on; what is older gets no repairs any more."""
 
+TAKEN_ROLE: Final = "the role is not ours alone"
+"""Said by the server where a tenant's role is others' too."""
+
 NO_RIGHTS: Final = "it cannot be made: the login needs CREATEROLE, and CREATE on the database"
 
 _MAJOR: Final = 10_000
