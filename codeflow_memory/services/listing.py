@@ -81,11 +81,12 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
             found = _with_text(store, tx, found, wanted.text)
         rest = [row for row in found if after is None or _key(row) > _key_of(after)]
         page = rest[:limit]
+        stored = memories.find_all(
+            tx, {row.scope_id for row in page}, {row.memory_id for row in page}
+        )
         shown = {
-            s.memory.memory_id: views.view(tx, reach, s.memory)
-            for s in memories.find_all(
-                tx, {row.scope_id for row in page}, {row.memory_id for row in page}
-            )
+            view.memory.memory_id: view
+            for view in views.views(tx, reach, [s.memory for s in stored])
         }
     last = page[-1] if len(rest) > limit else None
     return Page(

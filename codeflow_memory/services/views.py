@@ -1,5 +1,6 @@
 """Views: a memory as one caller sees it, at the revision that was asked for."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
@@ -66,14 +67,20 @@ def expect(tx: Transaction, reach: Reach, memory_id: str, base_revision: int) ->
 
 def view(tx: Transaction, reach: Reach, memory: Memory) -> View:
     """Add to *memory* what depends on the caller."""
+    return views(tx, reach, [memory])[0]
+
+
+def views(tx: Transaction, reach: Reach, shown: Sequence[Memory]) -> list[View]:
+    """Add to each of the memories *shown* what depends on the caller."""
+    decided = approvals.of_each(tx, [(m.repository_id, m.memory_id) for m in shown])
+    return [_view(tx, reach, *of_one) for of_one in zip(shown, decided, strict=True)]
+
+
+def _view(tx: Transaction, reach: Reach, memory: Memory, decided: Sequence[Approval]) -> View:
     pairs = () if memory.content is None else memory.content.derived_from
     if memory.superseded_by is not None and not _sees(tx, reach, memory.superseded_by):
         memory = replace(memory, superseded_by=None)
-    return View(
-        memory,
-        resolved(tx, reach, pairs),
-        tuple(approvals.find_all(tx, memory.repository_id, memory.memory_id)),
-    )
+    return View(memory, resolved(tx, reach, pairs), tuple(decided))
 
 
 def _sees(tx: Transaction, reach: Reach, memory_id: str) -> bool:

@@ -1,5 +1,7 @@
 """Approvals: decisions of reviewers, each bound to the revision that it names."""
 
+from collections.abc import Iterable
+
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.storage.engine import Transaction
 
@@ -31,7 +33,12 @@ def insert(tx: Transaction, repository_id: str, memory_id: str, approval: Approv
 
 def find_all(tx: Transaction, repository_id: str, memory_id: str) -> list[Approval]:
     """List a memory's decisions, oldest first."""
-    rows = tx.rows(
+    return of_each(tx, [(repository_id, memory_id)])[0]
+
+
+def of_each(tx: Transaction, memories: Iterable[tuple[str, str]]) -> list[list[Approval]]:
+    """List the decisions of each ``(repository_id, memory_id)``, oldest first."""
+    answers = tx.each(
         """
         SELECT revision, principal, decision, own, withdrawn, at, comment
           FROM approvals
@@ -39,9 +46,15 @@ def find_all(tx: Transaction, repository_id: str, memory_id: str) -> list[Approv
            AND memory_id = :memory_id
          ORDER BY at, revision, principal
         """,
-        {"repository_id": repository_id, "memory_id": memory_id},
+        [
+            {"repository_id": repository_id, "memory_id": memory_id}
+            for repository_id, memory_id in memories
+        ],
     )
-    return [Approval(r[0], r[1], r[2], bool(r[3]), bool(r[4]), r[5], r[6]) for r in rows]
+    return [
+        [Approval(r[0], r[1], r[2], bool(r[3]), bool(r[4]), r[5], r[6]) for r in rows]
+        for rows in answers
+    ]
 
 
 def withdraw(tx: Transaction, repository_id: str, memory_id: str) -> None:
