@@ -49,7 +49,7 @@ def _alike(
 ) -> Iterator[tuple[float, Memory]]:
     if family(content.kind) is None:
         return
-    ids = [*_sharing(store, tx, scope_id, content), *_newest(tx, scope_id)]
+    ids = [*_sharing(store, tx, scope_id, content), *_newest(tx, reach, scope_id)]
     own = trigrams(f"{content.title}\n{content.body}")
     scored = [
         (-overlap(own, trigrams(f"{text.title}\n{text.body}")), memory_id)
@@ -74,5 +74,5 @@ def _sharing(store: Store, tx: Transaction, scope_id: int, content: Content) -> 
     return [memory_id for memory_id, _ in ranked[:_CANDIDATES]]
 
 
-def _newest(tx: Transaction, scope_id: int) -> list[str]:
-    return memories.newest_proposals(tx, scope_id, _CANDIDATES)
+def _newest(tx: Transaction, reach: Reach, scope_id: int) -> list[str]:
+    return memories.newest_proposals(tx, scope_id, reach.access.principal_id, _CANDIDATES)

@@ -224,18 +224,22 @@ def with_text(tx: Transaction, scope_ids: Iterable[int], text_hash: str) -> list
     return [row[0] for row in rows]
 
 
-def newest_proposals(tx: Transaction, scope_id: int, limit: int) -> list[str]:
-    """List the ids of a scope's proposals, the newest change first, then by id."""
+def newest_proposals(tx: Transaction, scope_id: int, reader: str, limit: int) -> list[str]:
+    """List the ids of a scope's proposals, the newest change first, then by id.
+
+    Those that are another's secret do not count: they would push out what the reader sees.
+    """
     rows = tx.rows(
         """
         SELECT memory_id
           FROM memories
          WHERE scope_id = :scope_id
            AND status = 'proposed'
+           AND (sensitivity <> 'secret' OR owner = :reader)
          ORDER BY updated_at DESC, memory_id
          LIMIT :limit
         """,
-        {"scope_id": scope_id, "limit": limit},
+        {"scope_id": scope_id, "reader": reader, "limit": limit},
     )
     return [row[0] for row in rows]
 

@@ -155,3 +155,17 @@ def test_pages_lose_and_repeat_nothing(world, cast, project, waiting, size):
 
     assert ids(waiting(cast.bob, size=size)) == ids(waiting(cast.bob))
     assert len(set(ids(waiting(cast.bob)))) == 5
+
+
+def test_hidden_proposals_push_out_no_twin_that_the_caller_sees(world, cast, project, waiting):
+    """Only the newest are compared; who may not see some of them is not told by what is missing."""
+    body = "Retry idempotent requests at most three times and wait twice as long before each."
+    world.propose(cast.abe, project, title="Retries", body=body)
+    world.clock.at += 1_000_000
+    for _ in range(25):
+        world.propose(cast.abe, project, sensitivity="secret")
+    world.clock.at += 1_000_000
+    late = world.propose(cast.bea, project, title="Retries", body=f"{body} Always.")
+
+    (item,) = [i for i in waiting(cast.bob) if i.view.memory.memory_id == late.memory_id]
+    assert len(item.near) == 1

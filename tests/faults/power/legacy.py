@@ -112,7 +112,7 @@ IMPORT = Workload(
     # Two commits: the database that arrives whole, and the note that the document made room. That
     # note is not made up for once the document has its new name; nothing depends on it.
     (Step("import", _import, commits=2, rests=2), step_of(2, change_an_imported_entry)),
-    images=800,
+    images=600,
     check=check_imported,
     standing=_standing,
 )
