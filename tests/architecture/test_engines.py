@@ -16,6 +16,7 @@ ALLOWED = {
     "http/operations.py sqlite": "an example of the name of a copy that was kept",
     "cli/sample_repository.py sqlite": "a decision of the sample's people, about their own shop",
     "cli/concealment.py postgres": "an address, whose password is taken off the command line",
+    "cli/context.py postgres": "an address in a form that is none, which is refused",
     "domain/secret_context.py postgres": "a name that is no secret where a password is looked for",
 }
 """What stands in the text of the program all the same, and why."""

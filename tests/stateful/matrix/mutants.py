@@ -39,10 +39,10 @@ RULES: dict[str, set[str]] = {
     },
     "services.deletion": {"erase", "_may_delete"},
     "services.listing": {"visible"},
-    "services.memories": {"create", "revise_stored", "_may_edit", "_placed", "_EDITABLE"},
+    "services.memories": {"create", "revise_stored", "may_edit", "_placed", "_EDITABLE"},
     "services.publication": {"propose"},
     "services.replay": {"seen", "_sees"},
-    "services.review": {"_may_decide", "_may_decide_private", "_OWNERS_OWN"},
+    "services.review": {"_may_decide", "_may_decide_private", "require_decider", "_OWNERS_OWN"},
     "services.views": {"seen", "expect", "_is_open"},
 }  # fmt: skip
 """What decides who may do what: modules, and the functions and tables in them.
