@@ -201,7 +201,7 @@ BROKEN = {
     "an agent decides": ("approve", Access, "decides", True),
     "one's own proposal": ("approve", review, "_may_decide", lambda *_: False),
     "anybody deletes": ("delete", deletion, "_may_delete", lambda *_: None),
-    "anybody edits": ("update", memory_services, "_may_edit", lambda *_: None),
+    "anybody edits": ("update", memory_services, "may_edit", lambda *_: None),
 }
 
 
