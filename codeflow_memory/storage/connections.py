@@ -13,6 +13,7 @@ its machine, nothing is left behind, and nobody comes back without taking the lo
 import re
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -100,6 +101,8 @@ class Connections:
         self._kept: deque[tuple[float, Connection]] = deque()
         self._lock = threading.Lock()
         self._closed = False
+        # Who lets go of it without a word leaves no connection open either.
+        weakref.finalize(self, _close_kept, self._kept)
 
     @contextmanager
     def transaction(self, opening: str, schema: str = "") -> Iterator[Connection]:
@@ -235,6 +238,11 @@ class Connections:
         connection.adapters.register_dumper(bool, _FlagDumper)
         connection.adapters.register_loader("bool", _FlagLoader)
         connection.adapters.register_loader("numeric", _NumberLoader)
+
+
+def _close_kept(kept: deque[tuple[float, Connection]]) -> None:
+    while kept:
+        kept.pop()[1].close()
 
 
 def _replanning(connection: Connection) -> bytes:

@@ -1,5 +1,6 @@
 """Which connection a transaction gets, how long one lives, and how it plans."""
 
+import gc
 import time
 
 import pytest
@@ -80,3 +81,18 @@ def test_a_list_leads_to_its_entries_one_by_one_without_statistics(pool):
         plan = "\n".join(row[0] for row in connection.execute(explained, {"ids": "[]", "at": 1}))
 
     assert "AND (id = " in plan.split("Index Cond: ")[1]
+
+
+def test_who_lets_go_of_it_without_a_word_leaves_no_connection_open(cluster):
+    """Else the interpreter warns when it comes to collect them, at whatever moment that is."""
+    name = cluster.make()
+    dropped = Connections(cluster.url(name))
+    dropped.itself = dropped
+    serving(dropped, "one")
+    (kept,) = [connection for _, connection in dropped._kept]
+
+    del dropped
+    gc.collect()
+
+    assert kept.closed
+    cluster.drop(name)
