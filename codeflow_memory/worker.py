@@ -13,6 +13,7 @@ from codeflow_memory.domain.retention import Policy
 from codeflow_memory.domain.times import SECOND
 from codeflow_memory.services import (
     checkpoints,
+    decay,
     expiry,
     indexing,
     jobs,
@@ -50,6 +51,7 @@ class Job:
 
 JOBS: Mapping[str, Job] = {
     "expiry": Job(HOUR, expiry.run, once=True),
+    "decay": Job(HOUR, decay.run, once=True),
     "uses": Job(MINUTE, tokens.record_uses),
     "ballast": Job(MINUTE, lambda store: store.home.fill_ballast()),
     "checkpoints": Job(QUARTER_HOUR, checkpoints.write),

@@ -19,6 +19,8 @@ KNOWN: Final[Mapping[int, str]] = {
     4: "3714fd51cc24de9d7c74b8e45820d9cc1c2ebe3333da47e8a605fbbe20a74372",
     5: "7ec514d0e91306a27c0e1e1487c29b8d12c306470bdc8e90aeb5b9159f0b8a90",
     6: "3952832a569b04d50dd257dd5f860e28fe1a21ea250a93d5d7f0755cf61bc411",
+    7: "f66e492d902c204c8faf49b1a803ec8dee896c0ae742ceaa8b7d98df91d61e92",
+    8: "d3d96b8e87ab619a307cfe89d350cc63fb6b3720cd8da48be4e98ef46dbc04c0",
 }
 """Number of a schema to its digest; a test compares them with what the migrations make."""
 

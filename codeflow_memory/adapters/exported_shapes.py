@@ -31,6 +31,7 @@ Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Commit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Revision = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Time = Annotated[int, BeforeValidator(_to_time)]
+Trust = Annotated[int, Field(ge=0, le=10_000)]
 
 
 class _Line(BaseModel):
@@ -176,6 +177,7 @@ class RevisionPart(_Line):
     reason: Note | None
     content_sha256: Hash | None
     content: ContentPart | None
+    trust: Trust | None = None
 
 
 class ApprovalPart(_Line):
@@ -230,7 +232,9 @@ class MemoryLine(_Line):
     author: Word
     editor: Word
     origin: Literal["user", "agent", "background", "repository", "import", "legacy", "system"]
-    trust: Annotated[int, Field(ge=0, le=10_000)]
+    trust: Trust
+    standing: Trust | None = None
+    judged_at: Time | None = None
     supersedes: PairPart | None
     superseded_by: Word | None
     review_reason: Note | None

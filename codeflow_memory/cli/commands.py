@@ -87,6 +87,7 @@ _HELP = {
     "token": "Bearer tokens.",
     "tenant": "The tenants of a home.",
     "audit": "The record of every change.",
+    "trust": "What trust foretold.",
     "retention": "What is deleted by age, and what is held from it.",
     "hold": "Legal holds: what no deletion may take.",
 }
@@ -108,6 +109,7 @@ _TREE: Mapping[str, Place] = {
         **_DECISIONS,
         "undo": "codeflow_memory.cli.undo:undo",
         "audit": _AUDIT,
+        "trust": {"report": "codeflow_memory.cli.trust:report"},
         "status": "codeflow_memory.cli.status:status",
     },
     "review": _QUEUE,

@@ -168,9 +168,5 @@ def _waiting(client: Client, repo: str | None, project: str | None) -> Iterator[
     if project is not None:
         asked["project_id"] = get_project(client, project, repo)["id"]
     elif repo is not None:
-        # A repository has few projects; the queue is asked for each.
-        where = get_repository(client, repo)
-        for row in pages(client, Request("GET", path("projects"), {"repo": where})):
-            yield from pages(client, Request("GET", path("review"), {"project_id": row["id"]}))
-        return
+        asked["repo"] = get_repository(client, repo)
     yield from pages(client, Request("GET", path("review"), asked))

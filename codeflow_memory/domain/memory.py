@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from codeflow_memory.domain.times import parse_rfc3339, to_rfc3339
@@ -136,7 +136,9 @@ class Memory:
     """An entry at one revision, with what the server alone sets.
 
     ``content`` is ``None`` exactly when the entry is deleted; then ``tombstone`` is set. ``trust``
-    is in basis points, 0 to 10,000. Times are Unix microseconds.
+    is in basis points, 0 to 10,000. Times are Unix microseconds. ``standing`` is the trust before
+    age, counted from ``judged_at``, and conflicts take off (`domain.trust`); ``None`` of an entry
+    not written yet: its trust, and when it was made.
     """
 
     memory_id: str
@@ -164,6 +166,9 @@ class Memory:
     self_approved: bool = False
     verification: Verification | None = None
     tombstone: Tombstone | None = None
+    # What the trust is computed from: of two equal answers it may differ.
+    standing: int | None = field(default=None, compare=False)
+    judged_at: int | None = field(default=None, compare=False)
 
     @property
     def sensitivity(self) -> Sensitivity:

@@ -7,7 +7,10 @@ from codeflow_memory.domain.memory import Content, Status
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A memory as it was; ``content`` is ``None`` once the memory is deleted."""
+    """A memory as it was; ``content`` is ``None`` once the memory is deleted.
+
+    ``trust``, in basis points, is what the memory had when this revision was made.
+    """
 
     memory_id: str
     revision: int
@@ -20,3 +23,4 @@ class Revision:
     reason: str | None
     content_sha256: str | None
     content: Content | None
+    trust: int | None = None

@@ -17,6 +17,7 @@ from codeflow_memory.http.turning import Cursor, Limit, turn
 from codeflow_memory.services import projects
 from codeflow_memory.services.projects import NewProject, View
 
+ProjectId = Annotated[str | None, QueryParameter(description="Project id or slug; else all")]
 Repo = Annotated[str | None, QueryParameter(description="Repository id, key, remote or path")]
 
 

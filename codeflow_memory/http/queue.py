@@ -12,15 +12,14 @@ from codeflow_memory.domain.memory import Collection, Memory, Status
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.http import memory_bodies as wire
 from codeflow_memory.http.caller import Call
-from codeflow_memory.http.memories import Repo
 from codeflow_memory.http.openapi import refusals
 from codeflow_memory.http.pagination import Listing, parse_limit
+from codeflow_memory.http.projects import ProjectId, Repo
 from codeflow_memory.http.refused import READS
 from codeflow_memory.http.turning import Cursor, Limit
 from codeflow_memory.services import queue
 from codeflow_memory.services.queue import Filter, Item
 
-Project = Annotated[str | None, QueryParameter(description="Project id or slug; else all")]
 Reason = Annotated[
     str | None, QueryParameter(description="`new`, or the first word of a `review_reason`")
 ]
@@ -72,7 +71,7 @@ class QueueBody(BaseModel):
 @get("/api/review", tags=["governance"], responses=refusals(*READS))
 async def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
     call: NamedDependency[Call],
-    project_id: Project = None,
+    project_id: ProjectId = None,
     repo: Repo = None,
     collection: FromQuery[Collection | None] = None,
     reason: Reason = None,

@@ -18,6 +18,7 @@ from codeflow_memory.domain.limits import (
 from codeflow_memory.domain.memory import Collection, Memory, Status
 from codeflow_memory.domain.provenance import Edge, relations
 from codeflow_memory.domain.terms import document_terms
+from codeflow_memory.services import conflicts
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.storage import graph, memories, revisions, runs, scopes, terms
 from codeflow_memory.storage.memories import Stored
@@ -63,14 +64,19 @@ class Change:
     own: bool = False
 
 
-def add(mutation: Mutation, memory: Memory, *, text_hash: str, reason: str | None = None) -> None:
+def add(mutation: Mutation, memory: Memory, *, text_hash: str, reason: str | None = None) -> Memory:
     """Write a new entry with everything that follows from it; *reason* is kept with its revision.
+
+    Returns:
+        The memory as written, with the conflicts that it has.
 
     Raises:
         LimitExceededError: A limit of the scope, project or run would be passed.
     """
-    memories.insert(mutation.tx, memory, editor=memory.author, text_hash=text_hash)
-    _follow(mutation, None, memory, Change("create", reason=reason))
+    written = conflicts.settled(mutation, memory)
+    memories.insert(mutation.tx, written, editor=memory.author, text_hash=text_hash)
+    _follow(mutation, None, written, Change("create", reason=reason))
+    return written
 
 
 def change(
@@ -84,13 +90,16 @@ def change(
     """Write *memory* as the next revision of *stored* with everything that follows from it.
 
     Returns:
-        The memory as written: its revision is one more, its time the mutation's.
+        The memory as written: its revision is one more, its time the mutation's, its conflicts and
+        trust what they are in its status.
 
     Raises:
         RevisionConflictError: The entry changed since *stored* was read.
         LimitExceededError: A limit of the scope, project or run would be passed.
     """
-    written = replace(memory, revision=stored.memory.revision + 1, updated_at=mutation.at)
+    written = conflicts.settled(
+        mutation, replace(memory, revision=stored.memory.revision + 1, updated_at=mutation.at)
+    )
     memories.replace(
         mutation.tx,
         written,
@@ -121,7 +130,13 @@ def _follow(mutation: Mutation, stored: Stored | None, memory: Memory, done: Cha
     revisions.insert(
         mutation.tx,
         memory,
-        Step(done.action, mutation.access.principal_id, mutation.operation_id, done.reason),
+        Step(
+            done.action,
+            mutation.access.principal_id,
+            mutation.operation_id,
+            done.reason,
+            memory.trust,
+        ),
     )
     mutation.record(
         done.action,
@@ -134,6 +149,7 @@ def _follow(mutation: Mutation, stored: Stored | None, memory: Memory, done: Cha
         to_status=str(memory.status),
         reason=_reason(done),
     )
+    conflicts.settle_others(mutation, before, memory)
 
 
 def _reason(done: Change) -> str | None:

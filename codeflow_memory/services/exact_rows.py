@@ -110,7 +110,7 @@ def _write_one(mutation: Mutation, line: MemoryLine, memory: Memory) -> None:
     text_hash = "" if content is None else governance.hash_text(mutation.store, content)
     memories.insert(tx, memory, editor=line.editor, text_hash=text_hash)
     for kept in line.revisions:
-        step = Step(kept.action, kept.actor, kept.operation_id, kept.reason)
+        step = Step(kept.action, kept.actor, kept.operation_id, kept.reason, kept.trust)
         revisions.insert(tx, _as_it_was(memory, kept), step)
     citations.put_verification(tx, memory)
     for a in line.approvals:
@@ -160,6 +160,8 @@ def _to_memory(line: MemoryLine, scope: Scope) -> Memory:
         author=line.author,
         origin=line.origin,
         trust=line.trust,
+        standing=line.standing,
+        judged_at=line.judged_at,
         created_at=line.created_at,
         updated_at=line.updated_at,
         supersedes=None if line.supersedes is None else line.supersedes.pair(),

@@ -62,6 +62,8 @@ def of_memory(tx: Transaction, stored: Stored, *, whole: bool, reach: Reach | No
                 "reason": r.reason,
                 "content_sha256": None if r.revision in closed else r.content_sha256,
                 "content": None if r.revision in closed else _fields(r.content),
+                # Not known of revisions from before it was kept.
+                **({} if r.trust is None else {"trust": r.trust}),
             }
             for r in revisions.find_all(tx, *where)
         ],
@@ -123,6 +125,7 @@ def _own_fields(memory: Memory) -> Record:
         "author": memory.author,
         "origin": memory.origin,
         "trust": memory.trust,
+        **_standing(memory),
         "supersedes": _pair(memory.supersedes),
         "superseded_by": memory.superseded_by,
         "review_reason": memory.review_reason,
@@ -142,6 +145,16 @@ def _own_fields(memory: Memory) -> Record:
             }
         ),
     }
+
+
+def _standing(memory: Memory) -> Record:
+    """Return what the trust is made of, where that is not the trust itself."""
+    found: Record = {}
+    if memory.standing not in {None, memory.trust}:
+        found["standing"] = memory.standing
+    if memory.judged_at is not None and memory.judged_at != memory.created_at:
+        found["judged_at"] = to_rfc3339(memory.judged_at)
+    return found
 
 
 def _feedback(tx: Transaction, memory: Memory) -> list[Record]:

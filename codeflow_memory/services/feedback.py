@@ -1,30 +1,21 @@
 """Feedback: outcomes move an entry's trust, once for each principal and revision (03 §2)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codeflow_memory.domain.access import Access, Role
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import entries, replay, views
+from codeflow_memory.services import replay, trust, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import feedback as rows
 from codeflow_memory.storage import memories as memory_rows
-from codeflow_memory.storage import projects, scopes
+from codeflow_memory.storage import projects
 from codeflow_memory.storage.engine import Transaction
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.memories import Stored
 from codeflow_memory.storage.receipts import Receipt
-
-HELPFUL = 1_000
-"""Basis points."""
-
-UNHELPFUL = -1_500
-REVIEW_FLOOR = 5_500
-"""An accepted entry whose trust falls below returns to review."""
-
-TRUST_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,32 +93,8 @@ def judge(mutation: Mutation, stored: Stored, judgement: Judgement) -> Receipt:
             judgement.note,
         ),
     )
-    step = HELPFUL if judgement.helpful else UNHELPFUL
-    trust = max(0, min(TRUST_MAX, memory.trust + step))
-    mutation.record(
-        "feedback",
-        memory.memory_id,
-        repository_id=memory.repository_id,
-        scope_id=memory.scope_id,
-        to_revision=memory.revision,
-    )
-    if memory.status is Status.ACCEPTED and trust < REVIEW_FLOOR:
-        held = entries.change(
-            mutation,
-            stored,
-            replace(
-                memory,
-                trust=trust,
-                status=Status.PROPOSED,
-                review_reason="trust",
-                self_approved=False,
-            ),
-            entries.Change("return", reason="trust"),
-        )
-        return _receipt(held, held.revision, trust, counted=True)
-    memory_rows.set_trust(tx, memory.repository_id, memory.memory_id, trust)
-    scopes.touch(tx, memory.repository_id, memory.scope_id)
-    return _receipt(memory, memory.revision, trust, counted=True)
+    moved = trust.after_feedback(mutation, stored, helpful=judgement.helpful)
+    return _receipt(moved, moved.revision, moved.trust, counted=True)
 
 
 def _receipt(memory: Memory, revision: int, trust: int, *, counted: bool) -> Receipt:

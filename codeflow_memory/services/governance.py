@@ -6,7 +6,8 @@ transaction; what rests on stored state is decided by `govern`, inside it.
 
 from dataclasses import dataclass, replace
 
-from codeflow_memory.domain.access import Access, Origin, Reach, Role
+from codeflow_memory.domain import trust
+from codeflow_memory.domain.access import Origin, Reach, Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.duplicates import family, group, text_key
 from codeflow_memory.domain.errors import PreviouslyRejectedError, ProvenanceInvalidError
@@ -20,17 +21,12 @@ from codeflow_memory.domain.memory import (
 )
 from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.secrets import redact_content
-from codeflow_memory.services import likeness
+from codeflow_memory.services import conflicts, likeness
 from codeflow_memory.services.mutation import Mutation
 from codeflow_memory.services.store import Store
-from codeflow_memory.storage import memories
+from codeflow_memory.storage import memories, revisions
 from codeflow_memory.storage.engine import Transaction
-
-TRUST_BASE = 6_000
-"""Basis points."""
-
-TRUST_EXPLICIT = 2_500
-"""Added when a person states it, or an agent saves it in a person's own turn."""
+from codeflow_memory.storage.memories import Stored
 
 _EXPLICIT = frozenset({Origin.USER, Origin.AGENT})
 _KNOWN = (
@@ -59,12 +55,21 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What becomes of a candidate: ``duplicate`` names the entry that says the same already."""
+    """What becomes of a candidate.
+
+    Args:
+        status: What it is written as.
+        standing: What trust it begins with, before conflicts; basis points.
+        review_reason: Why it waits, where it does.
+        duplicate: The entry that says the same already: then nothing is written.
+        takes_over: The entry whose functional key it takes.
+    """
 
     status: Status
-    trust: int
+    standing: int
     review_reason: str | None
     duplicate: Memory | None = None
+    takes_over: Pair | None = None
 
 
 def prepare(store: Store, candidate: Candidate) -> Prepared:
@@ -98,7 +103,7 @@ def govern(
     prepared: Prepared,
     scope_id: int,
     *,
-    standing_hash: str | None = None,
+    standing: Stored | None = None,
 ) -> Ruling:
     """Decide what becomes of a candidate for the scope *scope_id*.
 
@@ -111,6 +116,8 @@ def govern(
     ``secret`` or ``sensitive``                    proposed, with the reason
     a scanner's finding                            proposed, ``flagged:<rules>``
     a background origin, an import, a repository   proposed
+    an agent's, from texts nobody accepted yet     proposed, ``tainted:<id>``
+    another value of a functional key              accepted, and takes the place of the old one
     nearly equal to an entry that the caller sees  proposed, ``similar:<id>`` (an agent's)
     otherwise                                      accepted
     =============================================  =================================
@@ -120,25 +127,33 @@ def govern(
         reach: What the caller sees.
         prepared: The candidate.
         scope_id: Where it goes.
-        standing_hash: Of the text that an edited entry has: that text may stay, whatever was
-            decided about its like.
+        standing: The entry that is edited: its text may stay, whatever was decided about its
+            like.
+
+    A proposal with another value than the holder of its functional key says so in
+    ``conflicts_with``, and has less trust until that is settled (`conflicts`).
 
     Raises:
         PreviouslyRejectedError: The text was decided before.
     """
-    access = mutation.access
-    duplicate = _duplicate(mutation.tx, reach, prepared, scope_id)
-    if duplicate is None and prepared.text_hash != standing_hash:
+    access, tx, content = mutation.access, mutation.tx, prepared.candidate.content
+    own_id = None if standing is None else standing.memory.memory_id
+    held = conflicts.holders(tx, scope_id, content, mutation.at, but=own_id)
+    duplicate = _duplicate(tx, reach, prepared, scope_id, contends=bool(held))
+    if duplicate is None and (standing is None or prepared.text_hash != standing.text_hash):
         _check_rejected(mutation, reach, prepared, scope_id)
-    trust = _trust(mutation.tx, reach, access.origin, prepared.candidate.content.derived_from)
-    status, reason = _route(access, prepared)
-    if duplicate is None and reason is None and standing_hash is None:
+    first = _first_standing(tx, reach, access.origin, content.derived_from)
+    status, reason = _route(mutation, reach, prepared)
+    takes_over = None
+    if held and duplicate is None and status is Status.ACCEPTED:
+        takes_over = Pair(held[0].memory.memory_id, held[0].memory.revision)
+    elif duplicate is None and reason is None and standing is None:
         status, reason = _held_back(mutation, reach, prepared, scope_id, status)
-    return Ruling(status, trust, reason, duplicate)
+    return Ruling(status, first, reason, duplicate, takes_over)
 
 
-def _route(access: Access, prepared: Prepared) -> tuple[Status, str | None]:
-    content = prepared.candidate.content
+def _route(mutation: Mutation, reach: Reach, prepared: Prepared) -> tuple[Status, str | None]:
+    access, content = mutation.access, prepared.candidate.content
     if content.sensitivity is not Sensitivity.NORMAL:
         return Status.PROPOSED, str(content.sensitivity)
     if prepared.findings:
@@ -147,7 +162,30 @@ def _route(access: Access, prepared: Prepared) -> tuple[Status, str | None]:
         return Status.PROPOSED, None
     if access.origin not in _EXPLICIT:
         return Status.PROPOSED, f"origin:{access.origin}"
+    tainted = _tainted(mutation.tx, reach, access.origin, content.derived_from)
+    if tainted is not None:
+        return Status.PROPOSED, f"tainted:{tainted}"
     return Status.ACCEPTED, None
+
+
+def _tainted(
+    tx: Transaction, reach: Reach, origin: Origin, derived_from: tuple[Pair, ...]
+) -> str | None:
+    """Return the first source whose text was never in service.
+
+    A person who writes it down answers for it; an agent only carries on what it read.
+    """
+    if origin is Origin.USER or not derived_from:
+        return None
+    found = memories.find_all(tx, reach.scopes, {pair.memory_id for pair in derived_from})
+    where = {s.memory.memory_id: s.memory.repository_id for s in found}
+    for pair in derived_from:
+        repository_id = where.get(pair.memory_id, "")
+        source = revisions.find(tx, repository_id, pair.memory_id, pair.revision)
+        text = None if source is None else source.content_sha256
+        if text is None or not revisions.was_accepted(tx, repository_id, pair.memory_id, text):
+            return pair.memory_id
+    return None
 
 
 def _held_back(
@@ -162,7 +200,14 @@ def _held_back(
     return (status, None) if near is None else (Status.PROPOSED, f"similar:{near.memory_id}")
 
 
-def _duplicate(tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int) -> Memory | None:
+def _duplicate(
+    tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int, *, contends: bool
+) -> Memory | None:
+    """Return an equal entry that the caller sees.
+
+    Of a value that was superseded and now *contends* with the one in its place, the old entry is
+    none: said again, it would be lost.
+    """
     candidate = prepared.candidate
     if family(candidate.content.kind) is None or candidate.supersedes is not None:
         return None
@@ -172,6 +217,7 @@ def _duplicate(tx: Transaction, reach: Reach, prepared: Prepared, scope_id: int)
         if (
             memory.content is not None
             and memory.status in _KNOWN
+            and not (contends and memory.status is Status.SUPERSEDED)
             and reach.sees(memory)
             and _applies_alike(memory.content, prepared.candidate.content)
         ):
@@ -213,11 +259,11 @@ def _check_rejected(mutation: Mutation, reach: Reach, prepared: Prepared, scope_
             raise PreviouslyRejectedError(memory.memory_id)
 
 
-def _trust(tx: Transaction, reach: Reach, origin: str, derived_from: tuple[Pair, ...]) -> int:
-    """Return the first trust: at most that of the least trusted source."""
-    own = TRUST_BASE + (TRUST_EXPLICIT if origin in _EXPLICIT else 0)
+def _first_standing(
+    tx: Transaction, reach: Reach, origin: Origin, derived_from: tuple[Pair, ...]
+) -> int:
     sources = memories.find_all(tx, reach.scopes, {p.memory_id for p in derived_from})
-    return min([own, *(s.memory.trust for s in sources)])
+    return trust.first(explicit=origin in _EXPLICIT, sources=(s.memory.trust for s in sources))
 
 
 def check_provenance(tx: Transaction, reach: Reach, derived_from: tuple[Pair, ...]) -> None:

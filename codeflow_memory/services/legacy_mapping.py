@@ -17,7 +17,7 @@ from codeflow_memory.adapters.legacy_records import (
     LegacyReceipt,
     LegacyVerification,
 )
-from codeflow_memory.domain import secrets
+from codeflow_memory.domain import secrets, trust
 from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.labels import absolute_path
@@ -32,7 +32,6 @@ from codeflow_memory.domain.memory import (
 )
 from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.text import hidden
-from codeflow_memory.services.governance import TRUST_BASE
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.imports import StoredReceipt
 from codeflow_memory.storage.memories import Stored
@@ -115,7 +114,7 @@ def to_memory(entry: LegacyEntry, places: Places, flags: Iterable[str]) -> Memor
         content_sha256=None if content is None else content.sha256(),
         author=entry.agent or places.owner,
         origin=str(Origin.LEGACY),
-        trust=TRUST_BASE,
+        trust=trust.BASE,
         created_at=entry.created_at,
         updated_at=entry.updated_at,
         superseded_by=entry.superseded_by,

@@ -20,7 +20,7 @@ from codeflow_memory.domain.memory import (
 from codeflow_memory.domain.project import Project
 from codeflow_memory.domain.revision import Revision
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, entries, governance, succession, views
+from codeflow_memory.services import anchors, entries, governance, succession, trust, views
 from codeflow_memory.services.anchors import Anchors
 from codeflow_memory.services.governance import Prepared
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
@@ -92,32 +92,32 @@ def admit(
         succession.check_successor(tx, reach, scope, candidate.supersedes)
     ruling = governance.govern(mutation, reach, prepared, scope.scope_id)
     if ruling.duplicate is not None:
-        _sight(mutation, ruling.duplicate, candidate)
-        return ruling.duplicate, True
-    memory = _new(mutation, scope, prepared, ruling)
-    entries.add(mutation, memory, text_hash=prepared.text_hash, reason=reason)
+        return _sight(mutation, ruling.duplicate, candidate), True
+    memory = entries.add(
+        mutation,
+        _new(mutation, scope, prepared, ruling),
+        text_hash=prepared.text_hash,
+        reason=reason,
+    )
     anchors.keep(mutation, memory, taken or Anchors(), renew=True)
-    if memory.status is Status.ACCEPTED and memory.supersedes is not None:
+    if memory.status is Status.ACCEPTED:
         succession.supersede_old(mutation, reach, memory)
+        succession.take_over(mutation, memory)
     return memory, False
 
 
-def _sight(mutation: Mutation, memory: Memory, candidate: Candidate) -> None:
+def _sight(mutation: Mutation, memory: Memory, candidate: Candidate) -> Memory:
     """Count a repeated text as a sighting of *memory*, once for each run or principal."""
     author = f"principal:{memory.author}" if memory.run_id is None else f"run:{memory.run_id}"
     principal = f"principal:{mutation.access.principal_id}"
     source = principal if candidate.run_id is None else f"run:{candidate.run_id}"
     if source == author:
-        return
+        return memory
     where = (memory.repository_id, memory.memory_id)
-    if sightings.put(mutation.tx, *where, source, mutation.at):
-        mutation.record(
-            "sighting",
-            memory.memory_id,
-            repository_id=memory.repository_id,
-            scope_id=memory.scope_id,
-            to_revision=memory.revision,
-        )
+    if not sightings.put(mutation.tx, *where, source, mutation.at):
+        return memory
+    seen = sightings.sources(mutation.tx, *where)
+    return trust.after_sighting(mutation, memory, len(seen))
 
 
 def get(store: Store, access: Access, memory_id: str) -> View:
@@ -201,11 +201,10 @@ def revise_stored(
         return memory
     if content.derived_from != memory.content.derived_from:
         governance.check_provenance(mutation.tx, reach, content.derived_from)
-    ruling = governance.govern(
-        mutation, reach, prepared, memory.scope_id, standing_hash=stored.text_hash
-    )
+    ruling = governance.govern(mutation, reach, prepared, memory.scope_id, standing=stored)
     approvals.withdraw(mutation.tx, memory.repository_id, memory.memory_id)
     status = ruling.status if memory.status is Status.ACCEPTED else memory.status
+    standing, judged_at = _judged(mutation, memory, content, ruling)
     revised = entries.change(
         mutation,
         stored,
@@ -214,7 +213,8 @@ def revise_stored(
             status=status,
             content=content,
             content_sha256=content.sha256(),
-            trust=_trust(mutation.access, memory, content, ruling),
+            standing=standing,
+            judged_at=judged_at,
             origin=str(mutation.access.origin),
             review_reason=_reason(memory, status, ruling),
             self_approved=False,
@@ -224,22 +224,27 @@ def revise_stored(
     )
     renew = _claims(content) != _claims(memory.content)
     anchors.keep(mutation, revised, taken or Anchors(), renew=renew)
+    succession.take_over(mutation, revised)
     return revised
 
 
-def _trust(access: Access, memory: Memory, content: Content, ruling: governance.Ruling) -> int:
-    """Return an edited entry's trust: only another text by a person is judged anew.
+def _judged(
+    mutation: Mutation, memory: Memory, content: Content, ruling: governance.Ruling
+) -> tuple[int, int]:
+    """Return an edited entry's standing, and since when: only a person's other text is new.
 
     Else what feedback took away would be back after an edit of a tag; and evidence, which an agent
     may attach, changes nothing.
     """
     old = memory.content
+    standing = memory.trust if memory.standing is None else memory.standing
+    since = memory.created_at if memory.judged_at is None else memory.judged_at
     if old is not None and replace(content, sources=old.sources) == old:
-        return memory.trust
+        return standing, since
     same = old is not None and (content.title, content.body) == (old.title, old.body)
-    if same or access.origin is not Origin.USER or ruling.status is Status.PROPOSED:
-        return min(memory.trust, ruling.trust)
-    return ruling.trust
+    if same or mutation.access.origin is not Origin.USER or ruling.status is Status.PROPOSED:
+        return min(standing, ruling.standing), since
+    return ruling.standing, mutation.at
 
 
 def _reason(memory: Memory, status: Status, ruling: governance.Ruling) -> str | None:
@@ -304,10 +309,10 @@ def _new(mutation: Mutation, scope: Scope, prepared: Prepared, ruling: governanc
         content_sha256=candidate.content.sha256(),
         author=access.principal_id,
         origin=str(access.origin),
-        trust=ruling.trust,
+        trust=ruling.standing,
         created_at=mutation.at,
         updated_at=mutation.at,
-        supersedes=candidate.supersedes,
+        supersedes=candidate.supersedes or ruling.takes_over,
         review_reason=ruling.review_reason,
     )
 

@@ -1,9 +1,9 @@
 """Projects: the named parts of repositories, with the limits on their entries."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from codeflow_memory.domain.access import Access, Role
-from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
+from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError, NotFoundError
 from codeflow_memory.domain.labels import folder, label, slug
 from codeflow_memory.domain.limits import PROJECT_ENTRIES, RUN_ENTRIES, SCOPE_BYTES
 from codeflow_memory.domain.project import Project
@@ -185,3 +185,21 @@ def _visible(
         return []
     own = projects.find(tx, access.run.repository_id, access.run.project_id)
     return [own] if own is not None and own.project_id > (after or "") else []
+
+
+def reach_of(tx: Transaction, access: Access, project_id: str | None, repo: str | None) -> Reach:
+    """Return what *access* sees of one project, else of one repository, else of all.
+
+    Raises:
+        NotFoundError: No such project or repository for the caller.
+    """
+    if project_id is not None:
+        return accesses.reach(tx, access, accesses.get_project(tx, access, project_id, repo))
+    found = accesses.reach_everywhere(tx, access)
+    if repo is None:
+        return found
+    named = repositories.visible(tx, access, repo)
+    if not named:
+        raise NotFoundError("repository", repo)
+    kept = {i: scope for i, scope in found.scopes.items() if scope.repository_id in named}
+    return replace(found, scopes=kept, held_scopes=found.held_scopes & kept.keys())

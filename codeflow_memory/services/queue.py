@@ -8,8 +8,7 @@ from codeflow_memory.domain import queue
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
-from codeflow_memory.services import access as accesses
-from codeflow_memory.services import diffs, likeness, views
+from codeflow_memory.services import diffs, likeness, projects, views
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.views import View
 from codeflow_memory.storage import citations, memories
@@ -88,16 +87,16 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
         store: The tenant.
         access: The caller.
         project_id: Id or slug; ``None`` is every project that the caller sees.
-        repo: What names its repository, where the slug alone does not.
+        repo: What names its repository; without a project, all of that repository.
         wanted: The filter.
         after: The place to go on from.
         limit: Items on a page, 1 to 100.
 
     Raises:
-        NotFoundError: No such project for the caller.
+        NotFoundError: No such project or repository for the caller.
     """
     with store.engine.read() as tx:
-        reach = _reach(tx, access, project_id, repo)
+        reach = projects.reach_of(tx, access, project_id, repo)
         found = [
             (row, reasons)
             for row in rows.waiting(tx, reach.scopes)
@@ -116,12 +115,6 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
         }
         items = tuple(_item(store, tx, reach, stored[row.memory_id], row) for _, row in page)
     return Page(items, page[-1][0] if len(rest) > limit else None, _facets(found))
-
-
-def _reach(tx: Transaction, access: Access, project_id: str | None, repo: str | None) -> Reach:
-    if project_id is None:
-        return accesses.reach_everywhere(tx, access)
-    return accesses.reach(tx, access, accesses.get_project(tx, access, project_id, repo))
 
 
 def _visible(reach: Reach, row: Waiting) -> bool:

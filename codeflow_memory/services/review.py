@@ -6,10 +6,11 @@ from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.errors import ForbiddenError, InvalidRequestError
 from codeflow_memory.domain.lifecycle import Action, allows, move
-from codeflow_memory.domain.memory import Collection, Memory, Sensitivity, Status
+from codeflow_memory.domain.memory import Collection, Memory, Pair, Sensitivity, Status
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import (
     anchors,
+    conflicts,
     entries,
     ownership,
     repositories,
@@ -81,6 +82,8 @@ def carry_out(
     mutation: Mutation, reach: Reach, stored: Stored, decision: Decision, owners: Owners | None
 ) -> Memory:
     """Carry out *decision* inside a mutation; see `decide`."""
+    if decision.action is Action.RESTORE:
+        stored = replace(stored, memory=succession.reopened(mutation.tx, stored.memory))
     memory = stored.memory
     own = _may_decide(mutation, stored, decision.action)
     if decision.action is Action.SUPERSEDE:
@@ -133,12 +136,24 @@ def _accept(
             superseded_by=None,
             review_reason=_still_suspect(mutation, memory),
             self_approved=own if first else memory.self_approved,
+            supersedes=memory.supersedes or _held_by(mutation, memory),
+            # Whoever approves it says that it holds now: age counts from here.
+            judged_at=mutation.at if first else memory.judged_at,
         ),
         entries.Change(str(decision.action), reason=decision.reason),
     )
     if first:
         succession.supersede_old(mutation, reach, accepted)
+    succession.take_over(mutation, accepted)
     return accepted
+
+
+def _held_by(mutation: Mutation, memory: Memory) -> Pair | None:
+    """Return the entry whose functional key *memory* takes over, for the diff against it."""
+    held = conflicts.holders(
+        mutation.tx, memory.scope_id, memory.content, mutation.at, but=memory.memory_id
+    )
+    return Pair(held[0].memory.memory_id, held[0].memory.revision) if held else None
 
 
 def _still_suspect(mutation: Mutation, memory: Memory) -> str | None:
@@ -222,7 +237,7 @@ def _supersede(
         or successor.memory.status is not Status.ACCEPTED
     ):
         raise InvalidRequestError.at("/superseded_by", "no accepted memory of this collection")
-    return succession.link(mutation, stored, successor_id, reason=decision.reason, own=own)
+    return succession.link(mutation, stored, successor.memory, reason=decision.reason, own=own)
 
 
 def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:

@@ -19,7 +19,15 @@ from codeflow_memory.domain.memory import Collection, Memory, Status
 from codeflow_memory.domain.revision import Revision
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import access as accesses
-from codeflow_memory.services import anchors, entries, governance, memories, review, views
+from codeflow_memory.services import (
+    anchors,
+    conflicts,
+    entries,
+    governance,
+    memories,
+    review,
+    views,
+)
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import approvals, batches, revisions
@@ -91,6 +99,7 @@ def undo(
         batch_id, steps = _found(mutation.tx, mutation.access, reach, batch, item)
         _check_standing(mutation.tx, reach, steps)
         done = [_revert(mutation, step) for step in reversed(steps)]
+        _check_keys(mutation, reach, done)
         mutation.record(batches.UNDONE, batch_id)
         return Receipt(
             batches.UNDO,
@@ -206,6 +215,30 @@ def _check_standing(tx: Transaction, reach: Reach, steps: list[_Step]) -> None:
                 if r.revision > step.last.to_revision
             ]
         )
+
+
+def _check_keys(mutation: Mutation, reach: Reach, done: Iterable[Reverted]) -> None:
+    """Refuse to bring back the holder of a functional key that has another holder now.
+
+    Raises:
+        UndoConflictError: With the revision of each that took the key since.
+    """
+    tx = mutation.tx
+    others: list[LaterChange] = []
+    for stored in rows.find_all(tx, reach.scopes, {r.memory_id for r in done}):
+        memory = stored.memory
+        if memory.status is not Status.ACCEPTED:
+            continue
+        for held in conflicts.holders(
+            tx, memory.scope_id, memory.content, mutation.at, but=memory.memory_id
+        ):
+            other = held.memory
+            latest = views.readable(tx, reach, other)[-1]
+            others.append(
+                LaterChange(other.memory_id, other.revision, latest.action, to_rfc3339(latest.at))
+            )
+    if others:
+        raise UndoConflictError(others)
 
 
 def _stands(tx: Transaction, step: _Step) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import Any
 
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.approval import Approval
@@ -186,7 +187,8 @@ def _then(shown: View, receipt: Receipt) -> View:
         if check is not None and check.at > at:
             memory = replace(memory, verification=None)
     if isinstance(trust, int):
-        memory = replace(memory, trust=trust)
+        contended: Any = receipt.facts.get("conflicts", ())
+        memory = replace(memory, trust=trust, conflicts_with=tuple(contended))
     return replace(
         shown,
         memory=memory,
@@ -200,6 +202,8 @@ def receipt_of(
 ) -> Receipt:
     """Record what was done to *memory*, and what stood beside its revision then."""
     facts: dict[str, object] = {"at": mutation.at, "trust": memory.trust}
+    if memory.conflicts_with:
+        facts["conflicts"] = list(memory.conflicts_with)
     if duplicate:
         facts["duplicate"] = True
     return Receipt(action, memory.memory_id, memory.revision, facts)

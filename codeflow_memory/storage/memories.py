@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from codeflow_memory.domain import keys
 from codeflow_memory.domain.errors import RevisionConflictError
 from codeflow_memory.domain.limits import counted_bytes
 from codeflow_memory.domain.memory import (
@@ -44,14 +45,15 @@ def insert(tx: Transaction, memory: Memory, *, editor: str, text_hash: str) -> N
             run_id, status, kind, sensitivity, author, editor, origin, trust, supersedes_id,
             supersedes_revision, superseded_by, review_reason, conflicts_with, extractor,
             self_approved, created_at, updated_at, valid_to, canonical_bytes, text_hash,
-            content_sha256, tags, paths, branches, cited, characters, title, content
+            content_sha256, tags, paths, branches, cited, characters, title, content, key_sha256,
+            standing, judged_at
         ) VALUES (
             :repository_id, :memory_id, :scope_id, :project_id, :revision, :collection, :owner,
             :team_id, :run_id, :status, :kind, :sensitivity, :author, :editor, :origin, :trust,
             :supersedes_id, :supersedes_revision, :superseded_by, :review_reason, :conflicts_with,
             :extractor, :self_approved, :created_at, :updated_at, :valid_to, :canonical_bytes,
             :text_hash, :content_sha256, :tags, :paths, :branches, :cited, :characters, :title,
-            :content
+            :content, :key_sha256, :standing, :judged_at
         )
         """,
         _columns(memory, editor=editor, text_hash=text_hash),
@@ -77,7 +79,8 @@ def replace(
                content_sha256 = :content_sha256, tags = :tags, paths = :paths,
                branches = :branches, cited = :cited, characters = :characters,
                title = :title, content = :content,
-               supersedes_id = :supersedes_id, supersedes_revision = :supersedes_revision
+               supersedes_id = :supersedes_id, supersedes_revision = :supersedes_revision,
+               key_sha256 = :key_sha256, standing = :standing, judged_at = :judged_at
          WHERE repository_id = :repository_id
            AND memory_id = :memory_id
            AND revision = :base_revision
@@ -97,19 +100,6 @@ def replace(
         raise RevisionConflictError(
             memory.memory_id, expected=base_revision, current=0 if current is None else current
         )
-
-
-def set_trust(tx: Transaction, repository_id: str, memory_id: str, trust: int) -> None:
-    """Set the trust in basis points; trust is no revision."""
-    tx.execute(
-        """
-        UPDATE memories
-           SET trust = :trust
-         WHERE repository_id = :repository_id
-           AND memory_id = :memory_id
-        """,
-        {"repository_id": repository_id, "memory_id": memory_id, "trust": trust},
-    )
 
 
 def of_repository(tx: Transaction, repository_id: str) -> list[Memory]:
@@ -182,7 +172,7 @@ def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
                m.conflicts_with, m.extractor, m.self_approved, m.created_at, m.updated_at,
                m.canonical_bytes, m.text_hash, m.content_sha256, m.content,
                v.commit_hash, v.at, v.principal, v.result,
-               r.actor, r.at, r.reason, b.status, m.sensitivity
+               r.actor, r.at, r.reason, b.status, m.sensitivity, m.standing, m.judged_at
           FROM json_each(:scopes) AS s
          CROSS JOIN json_each(:memory_ids) AS i
          CROSS JOIN memories AS m
@@ -302,6 +292,9 @@ def _columns(memory: Memory, *, editor: str, text_hash: str) -> dict[str, object
         "characters": 0 if content is None else len(content.title) + len(content.body),
         "title": None if content is None else content.title,
         "content": canonical,
+        "key_sha256": keys.digest(content),
+        "standing": memory.trust if memory.standing is None else memory.standing,
+        "judged_at": memory.created_at if memory.judged_at is None else memory.judged_at,
     }
 
 
@@ -316,7 +309,8 @@ def _stored(row: Row) -> Stored:
         run_id, status, author, editor, origin, trust, supersedes_id, supersedes_revision,
         superseded_by, review_reason, conflicts_with, extractor, self_approved, created_at,
         updated_at, canonical_bytes, text_hash, content_sha256, content, commit, verified_at,
-        verifier, result, deleted_by, deleted_at, reason, before, sensitivity,
+        verifier, result, deleted_by, deleted_at, reason, before, sensitivity, standing,
+        judged_at,
     ) = row  # fmt: skip
     memory = Memory(
         memory_id=memory_id,
@@ -350,6 +344,8 @@ def _stored(row: Row) -> Stored:
             if content is not None
             else Tombstone(deleted_by, deleted_at, reason, Sensitivity(sensitivity))
         ),
+        standing=standing,
+        judged_at=judged_at,
     )
     return Stored(
         memory, editor, canonical_bytes, text_hash, None if before is None else Status(before)

@@ -13,12 +13,13 @@ from codeflow_memory.storage.engine import Row, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What led to a revision."""
+    """What led to a revision, and the trust in basis points that it left, where that is known."""
 
     action: str
     actor: str
     operation_id: str
     reason: str | None
+    trust: int | None = None
 
 
 def insert(tx: Transaction, memory: Memory, step: Step) -> None:
@@ -28,10 +29,10 @@ def insert(tx: Transaction, memory: Memory, step: Step) -> None:
         """
         INSERT INTO memory_revisions (
             repository_id, memory_id, revision, status, superseded_by, action, actor, at,
-            operation_id, reason, valid_to, content_sha256, content
+            operation_id, reason, valid_to, content_sha256, content, trust
         ) VALUES (
             :repository_id, :memory_id, :revision, :status, :superseded_by, :action, :actor, :at,
-            :operation_id, :reason, :valid_to, :content_sha256, :content
+            :operation_id, :reason, :valid_to, :content_sha256, :content, :trust
         )
         """,
         {
@@ -48,6 +49,7 @@ def insert(tx: Transaction, memory: Memory, step: Step) -> None:
             "valid_to": None if content is None else content.valid_to,
             "content_sha256": memory.content_sha256,
             "content": None if content is None else content.canonical(),
+            "trust": step.trust,
         },
     )
 
@@ -57,7 +59,7 @@ def find_all(tx: Transaction, repository_id: str, memory_id: str) -> list[Revisi
     rows = tx.rows(
         """
         SELECT memory_id, revision, status, superseded_by, action, actor, at, operation_id,
-               reason, content_sha256, content
+               reason, content_sha256, content, trust
           FROM memory_revisions
          WHERE repository_id = :repository_id
            AND memory_id = :memory_id
@@ -80,7 +82,7 @@ def find_pairs(tx: Transaction, repository_id: str, pairs: Iterable[Pair]) -> li
     rows = tx.rows(
         """
         SELECT r.memory_id, r.revision, r.status, r.superseded_by, r.action, r.actor, r.at,
-               r.operation_id, r.reason, r.content_sha256, r.content
+               r.operation_id, r.reason, r.content_sha256, r.content, r.trust
           FROM json_each(:memory_ids) AS i
          CROSS JOIN json_each(:revisions) AS n
          CROSS JOIN memory_revisions AS r
@@ -160,7 +162,7 @@ def erase(tx: Transaction, repository_id: str, memory_id: str, reason_codes: Ite
 def _revision(row: Row) -> Revision:
     (
         memory_id, revision, status, superseded_by, action, actor, at, operation_id, reason,
-        content_sha256, content,
+        content_sha256, content, trust,
     ) = row  # fmt: skip
     return Revision(
         memory_id,
@@ -174,4 +176,5 @@ def _revision(row: Row) -> Revision:
         reason,
         content_sha256,
         contents.read(memory_id, content, content_sha256),
+        trust,
     )

@@ -48,6 +48,7 @@ class Scene:
             ("POST", f"{PROJECT}/memory/selections/{{selection_id:str}}/feedback"): self.outcome,
             ("POST", "/api/memories/batch"): self.batch,
             ("POST", "/api/undo"): self.undoing,
+            ("PUT", "/api/predicates"): self.predicates,
             ("PATCH", MEMORY): self.revision,
             ("DELETE", MEMORY): self.deletion,
             ("POST", f"{MEMORY}/publish"): self.publication,
@@ -136,6 +137,10 @@ class Scene:
         memory = self.api.write()
         step = {"action": "approve", "id": memory["id"], "revision": memory["revision"]}
         return Step("bob", "POST", "/api/memories/batch", {"operations": [step]})
+
+    @staticmethod
+    def predicates():
+        return Step("olga", "PUT", "/api/predicates", {"functional": ["codename"]})
 
     def undoing(self):
         memory = self.api.write()

@@ -45,6 +45,7 @@ WRITES = [
     ),
     ("POST", "/api/memories/batch", {"operations": []}),
     ("POST", "/api/undo", {}),
+    ("PUT", "/api/predicates", {"functional": ["codename"]}),
     ("PATCH", MEMORY, {"title": "Another"}),
     ("DELETE", MEMORY, {}),
     ("POST", f"{MEMORY}/publish", {}),

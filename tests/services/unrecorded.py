@@ -32,7 +32,9 @@ def own_content(store) -> dict[str, list]:
     """Every row but of the audit itself, its counters and the receipts."""
     rows = content(store)
     with store.engine.read() as tx:
-        rows["store"] = tx.rows("SELECT audit_epoch, restore_epoch FROM store")
+        rows["store"] = tx.rows(
+            "SELECT audit_epoch, restore_epoch, functional_predicates FROM store"
+        )
     return {name: found for name, found in rows.items() if name not in {"audit", "receipts"}}
 
 

@@ -14,7 +14,7 @@ from codeflow_memory.domain.memory import (
     Tombstone,
     Verification,
 )
-from codeflow_memory.storage import citations, lights, memories, revisions
+from codeflow_memory.storage import citations, keys, lights, memories, revisions, trust
 from codeflow_memory.storage.revisions import Step
 
 ABSENT = 99
@@ -174,13 +174,13 @@ def test_lists_come_newest_change_first_then_by_id(tx, keep, scope):
 def test_trust_and_review_reason_are_no_revision(tx, keep, scope):
     keep("mem_1")
 
-    memories.set_trust(tx, "rep_1", "mem_1", 7)
+    trust.put(tx, "rep_1", "mem_1", 9, 7)
     memories.set_review_reason(tx, "rep_1", "mem_1", "citation:changed")
-    memories.set_trust(tx, "rep_2", "mem_1", 8)
+    trust.put(tx, "rep_2", "mem_1", 8, 8)
 
     stored = memories.find(tx, [scope.scope_id], "mem_1")
     assert stored is not None
-    assert (stored.memory.revision, stored.memory.trust) == (1, 7)
+    assert (stored.memory.revision, stored.memory.trust, stored.memory.standing) == (1, 7, 9)
     assert stored.memory.review_reason == "citation:changed"
 
 
@@ -208,7 +208,14 @@ def test_what_has_expired_is_listed_oldest_first(tx, keep, scope):
         (lambda a: memories.with_text(a, [1], "hash"), "memories_with_text"),
         (lambda a: lights.in_statuses(a, [1], [Status.ACCEPTED]), "memories_listed"),
         (lambda a: memories.expired(a, "rep_1", 1, 1), "memories_expiring"),
-        (lambda a: memories.set_trust(a, "rep_1", "mem_1", 1), "(repository_id=? AND memory_id=?)"),
+        (lambda a: trust.put(a, "rep_1", "mem_1", 1, 1), "(repository_id=? AND memory_id=?)"),
+        (lambda a: trust.temporal(a, "rep_1", "", 1), "memories_temporal"),
+        (lambda a: trust.steps(a, [1], "", 1), "memories_in_scope"),
+        (lambda a: keys.with_key(a, 1, "0" * 64, Status.ACCEPTED), "memories_with_key"),
+        (
+            lambda a: keys.set_conflicts(a, "rep_1", "mem_1", [], 1),
+            "(repository_id=? AND memory_id=?)",
+        ),
     ],
 )
 def test_every_statement_goes_by_an_index(asked, plan, goes_by, ask, index):

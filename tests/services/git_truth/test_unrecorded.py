@@ -25,6 +25,7 @@ from ..unrecorded import attempted
 WRITERS = {
     "checkpoints.record_restore": "here",
     "checkpoints.write": "here",
+    "decay._step": "here",
     "expiry._step": "here",
     "jobs._keep": "no change of a record: who is at which work",
     "jobs.held": "no change of a record: how a work ended",

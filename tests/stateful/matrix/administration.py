@@ -64,6 +64,9 @@ REQUESTS: Mapping[str, tuple[str, str, dict[str, Any] | None]] = {
     "review.list": ("GET", "/api/review", None),
     "audit.list": ("GET", "/api/audit", None),
     "audit.verify": ("GET", "/api/audit/verify", None),
+    "trust.report": ("GET", "/api/trust", None),
+    "predicate.list": ("GET", "/api/predicates", None),
+    "predicate.replace": ("PUT", "/api/predicates", {"functional": ["codename"]}),
 }  # fmt: skip
 
 AXES = {"operation": list(REQUESTS), "caller": list(TOKENS)}
@@ -73,7 +76,7 @@ GROUPS = {
     "token.list",
     "named": "principal.remove team.remove member.add member.list member.remove grant.create "
     "grant.remove token.revoke",
-    "lists": "repository.list project.list run.list audit.list review.list",
+    "lists": "repository.list project.list run.list audit.list review.list trust.report",
     "one": "repository.get project.get manifest.list",
     "a-run": "run.get run.end",
     "strangers": "nobody revoked expired",
@@ -123,6 +126,12 @@ audit.verify        | residents runs     | forbidden       | 03 §8: maintainer
 audit.verify        | out                | forbidden       | 03 §8: maintainer
 audit.verify        | upkeepers          | done            | 03 §8: maintainer
 audit.verify        | foreign            | done            | 01 §1: in its own tenant
+predicate.list      | residents runs     | done            | 08 §4, 01 §3, row 1 (silent)
+predicate.list      | out                | done            | 08 §4, 01 §3, row 1 (silent)
+predicate.list      | operator           | forbidden       | 01 §3: an operator reads no memory
+predicate.replace   | residents runs out | forbidden       | 08 §4: maintainer
+predicate.replace   | maintainer owner   | done            | 08 §4: maintainer
+predicate.replace   | foreign            | done            | 01 §1: in its own tenant
 a-run               | tenant runs out    | missing         | 01 §3: acts for who made it
 a-run               | repo               | done            | 01 §3: acts for who made it
 """

@@ -144,6 +144,26 @@ def queue(known: Known) -> Iterator[Ask]:
         yield Ask("GET", "/api/review?limit=1&cursor={cursor}")
 
 
+@channel("the report on trust")
+def trust(known: Known) -> Iterator[Ask]:
+    for more in ("", f"?project_id={known.ids['core']}", "?project_id=nowhere", "?repo=nowhere"):
+        yield Ask("GET", f"/api/trust{more}")
+
+
+@channel("the predicates")
+def predicates(known: Known) -> Iterator[Ask]:  # noqa: ARG001 - as every channel
+    yield Ask("GET", "/api/predicates")
+
+
+@channel("to take a hidden key")
+def key(known: Known) -> Iterator[Ask]:
+    for collection in ("private", "project"):
+        for number, paths in enumerate((["src/http/**", "src/hidden.py"], ["src/http/**"])):
+            body = draft(known.own(f"key {collection} {number}"), collection=collection)
+            yield Ask("POST", f"{known.core}/memories",
+                      body | {"key": "zanzibar | version", "paths": paths})  # fmt: skip
+
+
 @channel("to undo")
 def undo(known: Known) -> Iterator[Ask]:
     for memory_id in [*known.hidden, ABSENT]:

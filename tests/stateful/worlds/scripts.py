@@ -167,6 +167,10 @@ def others(world: World) -> Iterator[None]:
     yield
 
 
+KEY = "zanzibar | version"
+"""Of the first hidden entry: functional, so a caller's value could meet it."""
+
+
 def hidden_entry(world: World, caller: str, number: int, collection: str = "private") -> dict:
     """An entry that shares words, paths, tags and provenance with what is visible."""
     team = {"team_id": world.ids["blue-team"]} if collection == "team" else {}
@@ -176,6 +180,7 @@ def hidden_entry(world: World, caller: str, number: int, collection: str = "priv
         "paths": ["src/http/**", "src/hidden.py"],
         "sources": ["file:src/http/client.py#L1-L3", "commit:" + "a" * 40],
         "derived_from": [],
+        "key": KEY if number == 0 else None,
     }
     if "m0" in world.ids:
         more["derived_from"] = [{"memory_id": world.ids["m0"], "revision": world.revisions["m0"]}]
@@ -228,6 +233,7 @@ def secret_entry(world: World, number: int) -> dict:
     path = f"/api/projects/{world.ids['core']}/memories"
     text = f"hidden zanzibar {WORDS[number % 3]} {number}"
     more = {"tags": ["seen", "hidden"], "paths": ["src/http/**"], "sensitivity": "secret"}
+    more["key"] = KEY if number == 0 else None
     return world.post("hal", path, draft(text, **more))
 
 
