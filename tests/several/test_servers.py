@@ -286,6 +286,23 @@ def test_a_server_that_is_killed_in_its_transactions_holds_nobody_up(world, writ
     assert max(longest) < 5
 
 
+def test_a_server_without_its_database_lives_and_is_not_ready(scene, up, connect, cluster):
+    client = connect(up(), scene[0].text)
+    assert client("GET", "/readyz").status == 200
+    cluster.stop("immediate")
+    try:
+        until(BACK_SECONDS, lambda: client("GET", "/readyz").status != 200)
+
+        refused = client("GET", "/readyz")
+        assert (refused.status, refused.body["code"]) == (503, "busy")
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert "retry-after" in refused.headers
+        assert client("GET", "/healthz").status == 200
+    finally:
+        cluster.start(*DURABLE)
+    until(BACK_SECONDS, lambda: client("GET", "/readyz").status == 200)
+
+
 def test_a_database_that_is_killed_makes_servers_busy_and_they_come_back(
     world, writing, up, cluster
 ):
