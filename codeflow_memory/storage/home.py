@@ -19,7 +19,7 @@ DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
 LOCK = "lock"
 PLACE = "place"
-SERVERS = ("postgresql://", "postgres://")
+_SERVERS = ("postgresql://", "postgres://")
 """How the address of a database begins that is no file of a home."""
 
 BALLAST = "ballast"
@@ -261,6 +261,17 @@ class Home:
             yield
         finally:
             os.close(handle)
+
+
+def find_server(text: str) -> str | None:
+    """Return *text* as the address of a database server; ``None`` when it is none.
+
+    Its scheme may be in any case, as in every URL (RFC 3986 §3.1), and comes back in lower case:
+    PostgreSQL's library knows no other.
+    """
+    scheme, separator, rest = text.partition("://")
+    address = scheme.lower() + separator + rest
+    return address if address.startswith(_SERVERS) else None
 
 
 def check_slug(tenant: str) -> str:

@@ -196,6 +196,23 @@ def test_the_database_comes_from_option_credential_variable_and_configuration_in
     assert cli("tenant", "list", **credentials).code == 2
 
 
+def test_the_scheme_of_an_address_may_be_in_any_case(cli, home, url, tmp_path):
+    shouted = url.replace("postgresql://", "PostgreSQL://")
+    assert shouted != url
+    cli("tenant", "create", "birch", "--database", shouted).ok()
+    assert "birch" in cli("tenant", "list", "--database", url).ok().out
+    (tmp_path / "codeflow-database").write_text(shouted)
+
+    for more in ({"CODEFLOW_DATABASE": shouted}, {"CREDENTIALS_DIRECTORY": str(tmp_path)}):
+        assert "birch" in cli("tenant", "list", **more).ok().out
+    (home / "config.toml").write_text(f'[database]\nurl = "{shouted}"\n')
+    assert "birch" in cli("tenant", "list").ok().out
+    moved = ("tenant", "move", "birch", "--to")
+    cli(*moved, home, "--yes").ok()
+    cli(*moved, shouted, "--database", home, "--yes").ok()
+    assert "birch" in cli("tenant", "list").ok().out
+
+
 def test_a_configured_url_that_is_none_is_refused_by_its_key_and_not_quoted(cli, home):
     home.mkdir(mode=0o700)
     (home / "config.toml").write_text('[database]\nurl = "mysql://a:geheim@b/c"\n')
