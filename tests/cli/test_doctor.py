@@ -209,3 +209,22 @@ def test_a_server_makes_no_new_key_beside_a_database(cli, home):
     assert done.code != 0
     assert "restore it from a backup" in done.err
     assert not (home / "key").exists()
+
+
+def test_the_table_has_every_finding_and_every_fix_whole(cli, home):
+    """In columns: what goes on in the next line stands under where it began."""
+    cli("tenant", "create", "birch").ok()
+    (home / "token").write_text("nonsense")
+    (home / "memory.json").write_text("{}")
+    checks = cli("doctor", "--json").json["checks"]
+
+    lines = cli("doctor").out.splitlines()
+
+    places = [lines[0].index(title) for title in ("STATE", "CHECK", "FOUND", "FIX")]
+    columns = [
+        " ".join(" ".join(line[begin:end] for line in lines[1:]).split())
+        for begin, end in zip(places, [*places[1:], None], strict=True)
+    ]
+    assert any(len(check["fix"] or "") > 72 for check in checks)
+    for name, column in zip(("state", "name", "detail", "fix"), columns, strict=True):
+        assert column == " ".join(" ".join(check[name] or "" for check in checks).split())
