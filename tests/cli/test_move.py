@@ -7,13 +7,6 @@ from codeflow_memory.storage.home import Home
 
 
 @pytest.fixture
-def url(cluster):
-    name = cluster.make()
-    yield cluster.url(name)
-    cluster.drop(name)
-
-
-@pytest.fixture
 def key(tmp_path):
     path = tmp_path / "backup.key"
     path.write_bytes(bytes(range(32)))

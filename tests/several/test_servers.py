@@ -2,6 +2,7 @@
 
 import http.client
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -13,7 +14,8 @@ from codeflow_memory.domain.access import Role
 from codeflow_memory.services import checkpoints
 
 from ..postgresql import Cluster
-from .servers import Client, Server, until
+from ..program import Server
+from .clients import Client, until
 
 WIDE = "[limits]\nrequests_per_minute_token = 600000\nrequests_per_minute_tenant = 600000\n"
 DURABLE = ("fsync=on", "synchronous_commit=on", "full_page_writes=on")
@@ -50,7 +52,7 @@ def up(new_home):
     ) -> Server:
         home = new_home()
         (home.path / "config.toml").write_text(settings)
-        started.append(Server(home))
+        started.append(Server(home.path, "--database", home.server, err=subprocess.DEVNULL))
         return started[-1]
 
     yield start
