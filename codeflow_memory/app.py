@@ -45,6 +45,7 @@ from codeflow_memory.http.parameters import check_parameters, learn_parameters
 from codeflow_memory.http.pool import Pool
 from codeflow_memory.http.problems import exception_handlers
 from codeflow_memory.http.rate import RateLimits, Rates
+from codeflow_memory.http.readiness import Readiness
 from codeflow_memory.http.sharing import Sharing
 from codeflow_memory.http.witness import Observer, Witness
 from codeflow_memory.settings import Settings
@@ -119,10 +120,12 @@ def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Lit
     pool = Pool(threads=THREADS, waiting=WAITING)
     limits = None if wiring.fixed else _limits(wiring)
     callers = Callers(wiring.stores, pool, limits, wiring.fixed)
+    readiness = Readiness(pool, wiring.stores)
     app = Litestar(
         route_handlers=ROUTES,
         dependencies={
             "pool": Provide(lambda: pool, sync_to_thread=False),
+            "readiness": Provide(lambda: readiness, sync_to_thread=False),
             "exposition": Provide(lambda: exposition, sync_to_thread=False),
             "call": Provide(callers.call),
             "change": Provide(provide_change),

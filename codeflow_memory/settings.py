@@ -20,7 +20,7 @@ from pydantic import (
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.memory import Collection, Kind, Status
 from codeflow_memory.domain.retention import MAX_DAYS, OUT_OF_SERVICE, Policy
-from codeflow_memory.storage.home import SERVERS
+from codeflow_memory.storage.home import find_server
 
 FILE = "config.toml"
 VARIABLE = "CODEFLOW_CONFIG"
@@ -58,9 +58,12 @@ class Database(Table):
     @field_validator("url")
     @classmethod
     def _known(cls, url: SecretStr | None) -> SecretStr | None:
-        if url is not None and not url.get_secret_value().startswith(SERVERS):
+        if url is None:
+            return None
+        address = find_server(url.get_secret_value())
+        if address is None:
             raise ValueError("a database is postgresql://user@host/name")
-        return url
+        return SecretStr(address)
 
 
 class Limits(Table):

@@ -20,7 +20,7 @@ from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
 from codeflow_memory.storage import snapshots
 from codeflow_memory.storage.databases import of
-from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, Home
+from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, LOCK, Home
 
 _OTHERS = 0o077
 _KEY_BYTES = 32
@@ -117,7 +117,7 @@ def locks(home: Home) -> Iterator[Check]:
     """Check who uses the home."""
     url = served_url(home)
     yield Check("server", State.OK, f"serves {url}" if url else "none runs")
-    if not (home.path / "lock").exists():
+    if not home.has_lock():
         return
     try:
         with home.shared():
@@ -297,7 +297,7 @@ def _settings(home: Home) -> Settings | str:
 
 
 def _own_files(home: Home) -> Iterator[Path]:
-    names = ("key", TOKEN, "server", "lock", BALLAST, FILE)
+    names = ("key", TOKEN, "server", LOCK, BALLAST, FILE)
     yield from (home.path / name for name in names if (home.path / name).exists())
     yield from (home.path.glob("memory.*"))
     tenants = home.path / "tenants"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from codeflow_memory.storage.home import SERVERS, Home, is_regular
+from codeflow_memory.storage.home import Home, find_server, is_regular
 
 TOKEN = "token"  # noqa: S105 - a file's name
 SERVER = "server"
@@ -172,9 +172,10 @@ def checked_server(text: str) -> str:
     Raises:
         click.UsageError: It is of another kind.
     """
-    if not text.startswith(SERVERS):
+    address = find_server(text)
+    if address is None:
         raise click.UsageError("a database is a path, or postgresql://user@host/name.")
-    return text
+    return address
 
 
 def checked_url(text: str) -> str:

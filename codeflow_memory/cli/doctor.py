@@ -34,7 +34,7 @@ def doctor(context: Context, *, every: bool) -> int:
         output.print_json({"checks": [check.fields() for check in found]})
     else:
         rows = ((c.state, c.name, c.detail, c.fix) for c in found)
-        output.print_table(("STATE", "CHECK", "FOUND", "FIX"), rows)
+        output.print_table(("STATE", "CHECK", "FOUND", "FIX"), rows, whole=True)
     states = {check.state for check in found}
     if State.FAULT in states:
         return FAILED

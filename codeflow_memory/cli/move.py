@@ -23,8 +23,8 @@ def move(context: Context, slug: str, to: str, *, dry_run: bool, yes: bool) -> N
     """Move a tenant between files and PostgreSQL, or to another home.
 
     It is copied and compared row by row; what is served stays as it is until that is confirmed.
-    Then the source is put aside and kept. A move that was cut off goes on when it is run again. A
-    server of a home whose files are in play has to be stopped.
+    Then the source is put aside and kept. A move that was cut off goes on when it is run again; one
+    that was done is told as done. A server of a home whose files are in play has to be stopped.
     """
     check_slug(slug)
     home = context.local("tenant move")
@@ -33,7 +33,13 @@ def move(context: Context, slug: str, to: str, *, dry_run: bool, yes: bool) -> N
     # Its parts are needed once in the life of a tenant.
     from codeflow_memory.services import moving  # noqa: PLC0415 - when it is needed
 
-    with moving.opened(home, _target(home, to), slug) as held:
+    there = _target(home, to)
+    done = moving.find_done(home, there, slug)
+    if done is not None:
+        output.talk("it is there: an earlier run moved it")
+        _tell(context, {"tenant": slug, "to": done, "moved": True, "kept": None})
+        return
+    with moving.opened(home, there, slug, dry_run=dry_run) as held:
         if dry_run:
             _tell(context, {"tenant": slug, "to": held.target.address, "moved": False})
             return

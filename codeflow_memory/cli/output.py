@@ -2,7 +2,9 @@
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -11,7 +13,7 @@ from codeflow_memory.domain.ports import T, Watch, unwatched
 
 _GAP = "  "
 _WIDEST = 72
-"""Characters of a cell; a longer one is cut, for JSON has it whole."""
+"""Characters of a line of a cell."""
 
 
 def to_json(value: object) -> str:
@@ -35,16 +37,26 @@ def print_lines(rows: Iterable[object]) -> None:
         click.echo(to_json(row))
 
 
-def print_table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their titles, in columns; nothing where there is no row."""
-    cells = [[_cell(value) for value in row] for row in rows]
+def print_table(
+    titles: Sequence[str], rows: Iterable[Sequence[object]], *, whole: bool = False
+) -> None:
+    """Print rows under their titles, in columns; nothing where there is no row.
+
+    Args:
+        titles: Of the columns.
+        rows: A value for each column.
+        whole: Whether a long value goes on in the next line; else it is cut, for JSON has it whole.
+    """
+    lines_of = _wrapped if whole else _cut
+    cells = [[lines_of(value) for value in row] for row in rows]
     if not cells:
         return
-    table = [list(titles), *cells]
-    widths = [max(len(row[i]) for row in table) for i in range(len(titles))]
+    table = [[[title] for title in titles], *cells]
+    widths = [max(len(line) for row in table for line in row[i]) for i in range(len(titles))]
     for row in table:
-        line = _GAP.join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+        for parts in zip_longest(*row, fillvalue=""):
+            line = _GAP.join(text.ljust(width) for text, width in zip(parts, widths, strict=True))
+            click.echo(line.rstrip())
 
 
 def print_fields(fields: dict[str, Any]) -> None:
@@ -91,6 +103,17 @@ def confirm(question: str, *, yes: bool) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def _cell(value: object) -> str:
-    text = " ".join(str("" if value is None else value).split())
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+def _cut(value: object) -> list[str]:
+    text = _text(value)
+    return [text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"]
+
+
+def _wrapped(value: object) -> list[str]:
+    # A path or a statement's word that is longer than a line stays in one piece, to be copied.
+    return textwrap.wrap(_text(value), _WIDEST, break_long_words=False, break_on_hyphens=False) or [
+        ""
+    ]
+
+
+def _text(value: object) -> str:
+    return " ".join(str("" if value is None else value).split())

@@ -60,8 +60,8 @@ class NotFoundError(CodeflowError):
 
     code = "not-found"
 
-    def __init__(self, kind: str, identifier: str) -> None:
-        super().__init__(f"no {kind} {identifier!r}")
+    def __init__(self, kind: str, identifier: str | None = None) -> None:
+        super().__init__(f"no {kind}" if identifier is None else f"no {kind} {identifier!r}")
         self.kind = kind
         self.identifier = identifier
 

@@ -141,7 +141,7 @@ def _check_host(scope: HTTPScope, headers: Mapping[bytes, list[bytes]], policy: 
 def _check_path(raw_path: bytes) -> None:
     plain = b"%" not in raw_path
     if _PATH.fullmatch(raw_path) is None or not (plain or _escapes_well(raw_path)):
-        raise NotFoundError("route", "here")
+        raise NotFoundError("route here")
 
 
 def _escapes_well(raw_path: bytes) -> bool:

@@ -50,6 +50,15 @@ class Stores(Protocol):
             NotFoundError: There is no such tenant.
         """
 
+    def ask(self) -> None:
+        """Ask what carries the databases for a sign of life.
+
+        Raises:
+            BusyError: There is none.
+            DeadlineExceededError: There was none by the deadline.
+            StoreUnusableError: It refuses us.
+        """
+
 
 class Callers:
     """Authenticates requests.

@@ -1,12 +1,12 @@
 """``/healthz`` and ``/readyz``: whether the process lives, and whether it can serve."""
 
-from functools import partial
-
 from litestar import Response, get
 from litestar.di import NamedDependency
 
+from codeflow_memory.domain.errors import BusyError, StoreUnusableError
 from codeflow_memory.http.caller import PUBLIC
-from codeflow_memory.http.pool import Pool
+from codeflow_memory.http.openapi import refusals
+from codeflow_memory.http.readiness import Readiness
 
 
 @get("/healthz", tags=["health"], security=[{}], opt={PUBLIC: True})
@@ -15,10 +15,17 @@ async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@get("/readyz", tags=["health"], security=[{}], opt={PUBLIC: True})
-async def readyz(pool: NamedDependency[Pool]) -> Response[dict[str, str]]:
-    """Say whether work is taken: a thread of the pool must answer."""
-    return Response(await pool.run(partial(dict, status="ok")))
+@get(
+    "/readyz",
+    tags=["health"],
+    security=[{}],
+    opt={PUBLIC: True},
+    responses=refusals(BusyError, StoreUnusableError),
+)
+async def readyz(readiness: NamedDependency[Readiness]) -> Response[dict[str, str]]:
+    """Say whether work can be done: a thread and the database must answer, within seconds."""
+    await readiness.check()
+    return Response({"status": "ok"})
 
 
 ROUTES = (healthz, readyz)

@@ -166,4 +166,4 @@ def _models(app: Litestar) -> Iterator[type[BaseModel]]:
 async def _only_problems(response: Response[Any]) -> Response[Any]:
     # Litestar adds a page of its own for unknown paths below this router; ours is a problem.
     unknown = response.status_code == HTTPStatus.NOT_FOUND
-    return problem(errors.NotFoundError("route", "here")) if unknown else response
+    return problem(errors.NotFoundError("route here")) if unknown else response

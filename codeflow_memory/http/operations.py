@@ -86,7 +86,7 @@ async def metrics(
     gauges = await call.run(operations.measure)
     if exposition is None:
         # An application inside a command serves one caller, once: there is nothing to count.
-        raise NotFoundError("route", "here")
+        raise NotFoundError("route here")
     told: Exposition = exposition
     return Response(told.text(call.access.tenant, gauges, pool), media_type=PROMETHEUS)
 

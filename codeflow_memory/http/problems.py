@@ -162,7 +162,7 @@ def _headers(error: CodeflowError) -> tuple[tuple[str, str], ...]:
 
 
 def _not_found(_: HTTPException, __: str) -> CodeflowError:
-    return errors.NotFoundError("route", "here")
+    return errors.NotFoundError("route here")
 
 
 def _method_not_allowed(_: HTTPException, method: str) -> CodeflowError:

@@ -74,9 +74,30 @@ class Prepared:
     anew: bool
 
 
+def find_done(home: Home, to: Home, tenant: str) -> str | None:
+    """Return where an earlier run took the tenant; ``None`` unless it is there and not here.
+
+    Raises:
+        StoreUnusableError: The note about it cannot be read.
+        UnreachableError: The database server cannot be reached.
+    """
+    noted = moves.find(home, tenant)
+    if noted is None or not noted.done:
+        return None
+    with closing(databases.of(home)) as source, closing(databases.of(to)) as target:
+        ended = noted.target == target.address and not source.exists(tenant)
+        return noted.target if ended and target.exists(tenant) else None
+
+
 @contextmanager
-def opened(home: Home, to: Home, tenant: str) -> Iterator[Move]:
+def opened(home: Home, to: Home, tenant: str, *, dry_run: bool = False) -> Iterator[Move]:
     """Hold both ends of a move, after it was found possible; homes with files are held alone.
+
+    Args:
+        home: Where the tenant is.
+        to: Where it goes.
+        tenant: Its slug.
+        dry_run: Whether nothing is made: the move can be looked at, and not done.
 
     Raises:
         InvalidRequestError: It is there already, or another tenant has its name there.
@@ -85,8 +106,13 @@ def opened(home: Home, to: Home, tenant: str) -> Iterator[Move]:
     """
     with ExitStack() as held:
         for one, alone in _homes(home, to):
-            one.make()
-            held.enter_context(one.exclusive() if alone else one.shared())
+            if dry_run:
+                one.check()
+            else:
+                one.make()
+            # Nobody uses a home without the file that who uses one locks.
+            if not dry_run or one.has_lock():
+                held.enter_context(one.exclusive() if alone else one.shared())
             if restoration.stands(one):
                 raise StoreUnusableError("the home", "a restore waits: start the server once")
         source = held.enter_context(closing(databases.of(home)))
@@ -94,7 +120,7 @@ def opened(home: Home, to: Home, tenant: str) -> Iterator[Move]:
         cut_off = _is_cut_off(home, source, target, tenant)
         move = Move(tenant, home, source, to, target, cut_off)
         if not cut_off:
-            _check(move)
+            _check(move, dry_run=dry_run)
         yield move
 
 
@@ -190,14 +216,14 @@ def _is_cut_off(home: Home, source: Databases, target: Databases, tenant: str) -
     )
 
 
-def _check(move: Move) -> None:
+def _check(move: Move, *, dry_run: bool) -> None:
     if move.source.address == move.target.address:
         raise InvalidRequestError.at("/to", "it is there already")
     if not move.source.exists(move.tenant):
         raise NotFoundError("tenant", move.tenant)
     if move.target.exists(move.tenant):
         raise InvalidRequestError.at("/tenant", "one of that name exists there already")
-    _share_key(move)
+    _share_key(move, dry_run=dry_run)
     with closing(move.source.engine(move.tenant)) as engine:
         migrate.prepare(engine, check=True)
         _check_instance(move, engine)
@@ -212,7 +238,7 @@ def _check_instance(move: Move, engine: Engine) -> None:
         raise StoreUnusableError(engine.name, "it has another home key; start the server once")
 
 
-def _share_key(move: Move) -> None:
+def _share_key(move: Move, *, dry_run: bool) -> None:
     """Refuse another key; a new home gets this one's, as from a backup."""
     if move.to.path == move.home.path:
         return
@@ -220,6 +246,8 @@ def _share_key(move: Move) -> None:
     if is_regular(move.home.path / "key") and not os.path.lexists(path):
         if move.target.slugs():
             raise StoreUnusableError("key", _ANOTHER_KEY)
+        if dry_run:
+            return
         write_private(path, own)
         sync_folder(move.to.path)
     if _key(move.to, move.target) != own:

@@ -100,6 +100,16 @@ class Tenants:
         """
         return self._databases.exists(tenant)
 
+    def ask(self) -> None:
+        """Ask what carries the databases for a sign of life.
+
+        Raises:
+            BusyError: There is none.
+            DeadlineExceededError: There was none by the deadline.
+            StoreUnusableError: It refuses us.
+        """
+        self._databases.ask()
+
     def place(self, tenant: str) -> str:
         """Say where *tenant*'s database is, to who may read the home."""
         return self._databases.place(tenant)

@@ -161,11 +161,11 @@ def _found(
             tx, latest.actor, latest.at, item, stored.memory.revision
         )
         if not batch_id:
-            raise NotFoundError("change to undo of", item)
+            raise NotFoundError("change to undo in memory", item)
     else:
         batch_id = batch or batches.last_of(tx, own)
         if batch_id is None:
-            raise NotFoundError("batch", "to undo")
+            raise NotFoundError("change to undo")
     changed = [c for c in batches.changes(tx, batch_id) if item in {None, c.memory_id}]
     steps = _steps(tx, reach, changed)
     # A batch with an entry out of the caller's sight is, to the caller, none.

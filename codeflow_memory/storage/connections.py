@@ -10,6 +10,7 @@ only connection that it has. Locks go with their connections: after a restart of
 its machine, nothing is left behind, and nobody comes back without taking the lock again.
 """
 
+import math
 import re
 import threading
 import time
@@ -25,8 +26,10 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
+from codeflow_memory.domain import deadline
 from codeflow_memory.domain.errors import (
     BusyError,
+    DeadlineExceededError,
     InternalError,
     StoreUnusableError,
     UnreachableError,
@@ -38,7 +41,8 @@ MAX_CONNECTIONS = 12
 """Of one process: its threads, its worker, and a few that read while they write."""
 
 CONNECT_SECONDS = 5.0
-"""How long a connection may take to come about, and a thread waits for one of the others'."""
+"""How long a connection may take to come about, and a thread waits for one of the others'; never
+past the deadline of the request."""
 
 IDLE_SECONDS = 60.0
 IN_TRANSACTION_SECONDS = 60
@@ -114,14 +118,14 @@ class Connections:
 
         Raises:
             BusyError: All connections were in use for too long.
+            DeadlineExceededError: They were in use until the deadline of the request.
             InternalError: The block passed over the error of a statement, or ended the transaction.
             StoreUnusableError: The login is refused, the server only reads, a migration holds the
                 database, or others use what is wanted alone.
             UnreachableError: The connection was lost.
             psycopg.Error: What the server says.
         """
-        if not self._room.acquire(timeout=CONNECT_SECONDS):
-            raise BusyError
+        self._wait_for_room()
         try:
             connection = self._begin(opening.encode(), schema)
             try:
@@ -147,6 +151,11 @@ class Connections:
             self._kept.clear()
         for connection in kept:
             connection.close()
+
+    def _wait_for_room(self) -> None:
+        patience = _patience()
+        if not self._room.acquire(timeout=patience):
+            raise DeadlineExceededError if patience < CONNECT_SECONDS else BusyError
 
     def _begin(self, opening: bytes, schema: str) -> Connection:
         while True:
@@ -198,7 +207,8 @@ class Connections:
                 self._url,
                 autocommit=True,
                 application_name=NAME,
-                connect_timeout=int(CONNECT_SECONDS),
+                # The library makes 2 seconds of less.
+                connect_timeout=math.ceil(_patience()),
                 keepalives_idle=SILENT_SECONDS // 2,
                 keepalives_interval=1,
                 keepalives_count=SILENT_SECONDS // 2,
@@ -218,7 +228,7 @@ class Connections:
 
     def _configure(self, connection: Connection) -> None:
         connection.current, connection.planned_at = set(), time.monotonic()
-        how, seconds = ("", _IN_USE_SECONDS) if self._alone else ("_shared", CONNECT_SECONDS)
+        how, seconds = ("", _IN_USE_SECONDS) if self._alone else ("_shared", _patience())
         try:
             connection.execute(
                 f"SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; {_PLANS};"
@@ -226,7 +236,7 @@ class Connections:
                 # Else a machine that vanished would keep its lock for hours.
                 " SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10;"
                 " SET tcp_keepalives_count = 3;"
-                f" SET lock_timeout = '{seconds}s';"
+                f" SET lock_timeout = '{seconds:.3f}s';"
                 f" SELECT pg_advisory_lock{how}({APPLICATION_ID:d}); RESET lock_timeout".encode(),
                 prepare=False,
             )
@@ -243,6 +253,12 @@ class Connections:
 def _close_kept(kept: deque[tuple[float, Connection]]) -> None:
     while kept:
         kept.pop()[1].close()
+
+
+def _patience() -> float:
+    """Return for how many seconds to wait for a connection, more than none."""
+    limit = deadline.current.get()
+    return CONNECT_SECONDS if limit is None else min(CONNECT_SECONDS, limit.left_ms() / 1_000)
 
 
 def _replanning(connection: Connection) -> bytes:

@@ -83,6 +83,16 @@ class Databases(ABC):
         """
 
     @abstractmethod
+    def ask(self) -> None:
+        """Ask what carries the databases for a sign of life, at the cost of a round trip or two.
+
+        Raises:
+            BusyError: There is none.
+            DeadlineExceededError: There was none by the deadline.
+            StoreUnusableError: It refuses us.
+        """
+
+    @abstractmethod
     def findings(self) -> list[Finding]:
         """Look at what carries the databases; change nothing.
 
@@ -181,6 +191,9 @@ class Files(Databases):
 
     def reach(self) -> None:
         """Find nothing in the way: a file is made where it is missing."""
+
+    def ask(self) -> None:
+        """Find them alive: nothing has to run so that a file can be opened."""
 
     def findings(self) -> list[Finding]:
         """Find nothing: the checks of the home's files are checks of the home."""

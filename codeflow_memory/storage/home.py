@@ -17,8 +17,9 @@ from codeflow_memory.domain.tenant import LOCAL, is_slug
 
 DATABASE = "memory.sqlite"
 LEGACY_DOCUMENT = "memory.json"
+LOCK = "lock"
 PLACE = "place"
-SERVERS = ("postgresql://", "postgres://")
+_SERVERS = ("postgresql://", "postgres://")
 """How the address of a database begins that is no file of a home."""
 
 BALLAST = "ballast"
@@ -35,6 +36,7 @@ _HALF_MADE = (
 
 _KEY_BYTES = 32
 _PLACE_BYTES = 16
+_NO_FOLDER = "its path is not a folder"
 _NO_KEY = (
     "there is none, and databases are; restore it from a backup of this home. If it is lost, put"
     " 32 random bytes there: every token ends then"
@@ -71,9 +73,23 @@ class Home:
             if self.path.stat().st_uid == os.getuid():
                 self.path.chmod(0o700)
         except (FileExistsError, NotADirectoryError):
-            raise StoreUnusableError("the home", "its path is not a folder") from None
+            raise StoreUnusableError("the home", _NO_FOLDER) from None
         except OSError as error:
             raise StoreUnusableError("the home", f"it cannot be made: {error.strerror}") from None
+
+    def check(self) -> None:
+        """Make sure that the folder is there or could be, and make nothing.
+
+        Raises:
+            StoreUnusableError: Something else stands in its way.
+        """
+        above = next(p for p in (self.path, *self.path.parents) if os.path.lexists(p))
+        if not above.is_dir():
+            raise StoreUnusableError("the home", _NO_FOLDER)
+
+    def has_lock(self) -> bool:
+        """Tell whether the folder has the file that each process locks which uses its databases."""
+        return os.path.lexists(self.path / LOCK)
 
     def key(self, tenants: Callable[[], Collection[str]] | None = None) -> bytes:
         """Return the home key: the credential ``codeflow-key``, else the file.
@@ -161,7 +177,7 @@ class Home:
         Raises:
             StoreUnusableError: An import, a migration or a restore holds the home.
         """
-        with self._locked("lock", fcntl.LOCK_SH, "an import, migration or restore holds this home"):
+        with self._locked(LOCK, fcntl.LOCK_SH, "an import, migration or restore holds this home"):
             yield
 
     @contextmanager
@@ -171,7 +187,7 @@ class Home:
         Raises:
             StoreUnusableError: Some process uses the home's databases.
         """
-        with self._locked("lock", fcntl.LOCK_EX, "this home is in use; stop its server first"):
+        with self._locked(LOCK, fcntl.LOCK_EX, "this home is in use; stop its server first"):
             yield
 
     def sweep(self) -> None:
@@ -245,6 +261,17 @@ class Home:
             yield
         finally:
             os.close(handle)
+
+
+def find_server(text: str) -> str | None:
+    """Return *text* as the address of a database server; ``None`` when it is none.
+
+    Its scheme may be in any case, as in every URL (RFC 3986 §3.1), and comes back in lower case:
+    PostgreSQL's library knows no other.
+    """
+    scheme, separator, rest = text.partition("://")
+    address = scheme.lower() + separator + rest
+    return address if address.startswith(_SERVERS) else None
 
 
 def check_slug(tenant: str) -> str:

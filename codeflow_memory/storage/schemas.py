@@ -73,6 +73,11 @@ class Schemas(Databases):
         with translated("the database"):
             servers.reach(self._url, schema_of(LOCAL))
 
+    def ask(self) -> None:
+        """Begin and end a transaction, on a connection that is kept where one is."""
+        with translated("the database"), self._connections.transaction(_READ):
+            pass
+
     def findings(self) -> list[Finding]:
         """Look at the server, the login's rights, and schemas that no tenant owns."""
         with translated("the database"):

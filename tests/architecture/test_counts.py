@@ -25,6 +25,7 @@ COUNTS = {
     "tests.faults.test_many_writers": ("ROUNDS", 8, 100),
     "tests.faults.test_power_loss": ("FACTOR", 1, 3),
     "tests.faults.test_removal_kill": ("-STRIDE", -7, -1),
+    "tests.faults.test_restoring_kill": ("KILLS", 7, 50),
     "tests.stateful.matrix.sampling": ("int(LONG)", 0, 1),
     "tests.stateful.test_api_fuzz": ("SECONDS", 240, 3_000),
     "tests.stateful.test_engines": ("len(SEEDS) * OPERATIONS", 450, 12_000),

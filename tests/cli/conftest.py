@@ -2,11 +2,10 @@
 
 import json
 import os
-import selectors
 import shutil
-import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,15 +13,8 @@ from typing import Any
 
 import pytest
 
-COMMAND = [sys.executable, "-I", "-W", "error::ResourceWarning", "-m", "codeflow_memory"]
-SECONDS = 60
-
-
-def environment(home: Path | None = None, **more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("CODEFLOW_")}
-    if home is not None:
-        kept["CODEFLOW_HOME"] = str(home)
-    return kept | {"NO_COLOR": "1"} | more
+from ..postgresql import Cluster
+from ..program import COMMAND, SECONDS, Server, environment
 
 
 @dataclass(frozen=True)
@@ -36,6 +28,11 @@ class Done:
     @property
     def json(self) -> Any:
         return json.loads(self.out)
+
+    @property
+    def checks(self) -> dict[str, dict[str, str]]:
+        """What the doctor found, by the names of the checks."""
+        return {check["name"]: check for check in self.json["checks"]}
 
     def ok(self) -> "Done":
         assert self.code == 0, self.err
@@ -61,35 +58,6 @@ class Cli:
         )
         assert "Traceback" not in done.stderr + done.stdout, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
-
-
-class Server:
-    """``up`` on a home, until `stop`."""
-
-    def __init__(self, home: Path, *argv: str, umask: int = 0o022) -> None:
-        self.process = subprocess.Popen(  # noqa: S603 - this program, no shell
-            [*COMMAND, "up", "--port", "0", "--no-browser", "--json", *argv],
-            env=environment(home),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            umask=umask,
-        )
-        assert self.process.stdout is not None
-        with selectors.DefaultSelector() as ready:
-            ready.register(self.process.stdout, selectors.EVENT_READ)
-            line = self.process.stdout.readline() if ready.select(SECONDS) else ""
-        if not line:
-            self.stop(signal.SIGKILL)
-            raise AssertionError("up printed nothing")
-        self.first: dict[str, str] = json.loads(line)
-        self.url = self.first["url"]
-
-    def stop(self, how: int = signal.SIGTERM) -> int:
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        self.process.communicate(timeout=SECONDS)
-        return self.process.returncode
 
 
 @pytest.fixture
@@ -211,3 +179,50 @@ def repository(tmp_path: Path) -> Repository:
     made = Repository(tmp_path / "shöp front")
     made.commit({"AGENTS.md": AGENTS})
     return made
+
+
+@pytest.fixture
+def database(cluster):
+    """A database as the runbook makes it, and its name; gone with the test."""
+    name = cluster.make()
+    for statement in (
+        f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
+        f"ALTER DATABASE {name} SET synchronous_commit = on",
+    ):
+        cluster.sql(statement)
+    cluster.sql("REVOKE ALL ON SCHEMA public FROM PUBLIC", name)
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture
+def url(cluster, database):
+    return cluster.url(database)
+
+
+@pytest.fixture
+def own_cluster():
+    """A server on which no tenant's role is another login's."""
+    made = Cluster()
+    made.start()
+    yield made
+    made.remove()
+
+
+def ask(server: Server, token: str, method: str, path: str, body=None, **headers: str):
+    request = urllib.request.Request(  # noqa: S310 - the server that the test started
+        server.url + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            **headers,
+        },
+    )
+    with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - the same
+        return json.load(answer)
+
+
+def made(home: Path) -> list[str]:
+    return sorted(p.relative_to(home).as_posix() for p in home.rglob("*"))

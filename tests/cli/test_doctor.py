@@ -209,3 +209,66 @@ def test_a_server_makes_no_new_key_beside_a_database(cli, home):
     assert done.code != 0
     assert "restore it from a backup" in done.err
     assert not (home / "key").exists()
+
+
+def test_the_table_has_every_finding_and_every_fix_whole(cli, home):
+    """In columns: what goes on in the next line stands under where it began."""
+    cli("tenant", "create", "birch").ok()
+    (home / "token").write_text("nonsense")
+    (home / "memory.json").write_text("{}")
+    checks = cli("doctor", "--json").json["checks"]
+
+    lines = cli("doctor").out.splitlines()
+
+    places = [lines[0].index(title) for title in ("STATE", "CHECK", "FOUND", "FIX")]
+    columns = [
+        " ".join(" ".join(line[begin:end] for line in lines[1:]).split())
+        for begin, end in zip(places, [*places[1:], None], strict=True)
+    ]
+    assert any(len(check["fix"] or "") > 72 for check in checks)
+    for name, column in zip(("state", "name", "detail", "fix"), columns, strict=True):
+        assert column == " ".join(" ".join(check[name] or "" for check in checks).split())
+
+
+def test_the_doctor_names_what_is_open_and_the_statement_that_closes_it(cli, own_cluster):
+    cluster = own_cluster
+    name = cluster.make()
+    cluster.sql(f"GRANT CONNECT ON DATABASE {name} TO PUBLIC")
+    cluster.sql("CREATE SCHEMA cfm_stray", name)
+    cluster.sql("CREATE ROLE loose LOGIN CREATEROLE INHERIT CONNECTION LIMIT 5")
+    cluster.sql(f"GRANT CREATE ON DATABASE {name} TO loose")
+    cluster.sql("GRANT CREATE ON SCHEMA public TO PUBLIC", name)
+    address = ("--database", cluster.url(name, "loose"))
+    try:
+        cli("tenant", "create", "birch", *address).ok()
+        found = cli("doctor", "--json", *address)
+        fixes = [c["fix"] for c in found.json["checks"] if c["fix"]]
+        for fix in fixes:
+            if fix.startswith(("ALTER ROLE", "REVOKE")):
+                cluster.sql(fix, name)
+        cluster.sql("DROP SCHEMA cfm_stray", name)
+        cluster.sql("ALTER ROLE loose CONNECTION LIMIT -1")
+        cluster.sql(f"GRANT CONNECT ON DATABASE {name} TO loose")
+        after = cli("doctor", "--json", *address)
+    finally:
+        cluster.drop(name)
+        cluster.sql("DROP ROLE IF EXISTS loose, cfm_birch, cfm_local")
+
+    wrong = {c["name"] for c in found.json["checks"] if c["state"] != "ok"}
+    assert found.code == 7
+    assert wrong == {"login", "public", "connections", "durability", "schemas"}
+    assert f'REVOKE ALL ON DATABASE "{name}" FROM PUBLIC' in fixes
+    assert "REVOKE ALL ON SCHEMA public FROM PUBLIC" in fixes
+    assert 'ALTER ROLE "loose" NOINHERIT' in fixes
+    left = {c["name"] for c in after.json["checks"] if c["state"] != "ok"}
+    assert left == {"durability"}
+
+
+def test_the_doctor_says_that_the_server_is_away_and_looks_at_the_rest(cli):
+    cli("tenant", "create", "birch").ok()
+
+    done = cli("doctor", "--json", "--database", "postgresql://codeflow@127.0.0.1:1/d")
+
+    assert done.code == 1
+    assert "cannot be reached" in done.checks["engine"]["detail"]
+    assert "git" in done.checks

@@ -8,7 +8,7 @@ import pytest
 from codeflow_memory.cli.exits import EXIT, exit_code
 from codeflow_memory.domain.errors import CodeflowError
 
-from .conftest import COMMAND, environment
+from ..program import COMMAND, environment
 
 
 def every(kind: type[CodeflowError]) -> Iterator[type[CodeflowError]]:

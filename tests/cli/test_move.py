@@ -3,13 +3,7 @@
 import pytest
 
 from codeflow_memory.cli import exits
-
-
-@pytest.fixture
-def url(cluster):
-    name = cluster.make()
-    yield cluster.url(name)
-    cluster.drop(name)
+from codeflow_memory.storage.home import Home
 
 
 @pytest.fixture
@@ -75,6 +69,49 @@ def test_a_dry_run_copies_nothing(cli, begun, url):
 
     assert done.ok().json["moved"] is False
     assert "earlier state" not in cli("doctor", "--database", url).out
+    assert begun
+
+
+def test_a_dry_run_to_a_folder_makes_nothing_there(cli, begun, tmp_path):
+    there, empty, file = (tmp_path / name for name in ("new/there", "empty", "file"))
+    empty.mkdir(mode=0o755)
+    file.write_text("")
+    before = sorted(tmp_path.rglob("*"))
+
+    for to in (there, empty):
+        done = cli("tenant", "move", "acme", "--to", to, "--dry-run", "--json")
+        assert done.ok().json == {"tenant": "acme", "to": str(to), "moved": False}
+    refused = cli("tenant", "move", "acme", "--to", file / "below", "--dry-run")
+
+    assert (refused.code, "not a folder" in refused.err) == (exits.FAILED, True)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert empty.stat().st_mode & 0o777 == 0o755
+    assert begun
+    cli("tenant", "move", "acme", "--to", there, "--yes").ok()
+    assert slugs(cli, "--home", there) == ["acme"]
+
+
+def test_a_dry_run_leaves_a_home_alone_that_another_process_uses(cli, begun, tmp_path):
+    other = Home(tmp_path / "other")
+    other.make()
+    with other.shared():
+        done = cli("tenant", "move", "acme", "--to", other.path, "--dry-run")
+
+    assert (done.code, "in use" in done.err) == (exits.FAILED, True)
+    assert begun
+
+
+def test_a_move_that_is_asked_for_again_is_told_as_done(cli, begun, url, serve):
+    for slug in ("acme", "local"):
+        first = cli("tenant", "move", slug, "--to", url, "--yes", "--json").ok().json
+
+        for more in ((), ("--yes",), ("--dry-run",)):
+            again = cli("tenant", "move", slug, "--to", url, "--json", *more).ok()
+            assert again.json == first | {"kept": None}
+            assert "an earlier run moved it" in again.err
+    assert cli("tenant", "move", "nobody", "--to", url, "--yes").code == exits.NOT_FOUND
+    serve("--database", url)
+    assert cli("tenant", "move", "acme", "--to", url, "--yes").code == 0
     assert begun
 
 

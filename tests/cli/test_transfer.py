@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from .conftest import COMMAND, SECONDS, environment
+from ..program import COMMAND, SECONDS, environment
 
 ENTRY = {
     "id": "mem_00000000000000000000000001",

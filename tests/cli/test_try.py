@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import COMMAND, SECONDS, Repository, environment
+from ..program import COMMAND, SECONDS, environment
+from .conftest import Repository
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = [

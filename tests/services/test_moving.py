@@ -256,6 +256,30 @@ def test_the_place_that_it_left_does_not_make_it_anew(ends, direction):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
+def test_it_is_done_when_it_is_there_and_not_before_or_after(ends, direction, monkeypatch):
+    home, to = ends(direction)
+    begin(home, "acme")
+    assert moving.find_done(home, to, "birch") is None
+    monkeypatch.setattr(moving, "finish", lambda _: None)
+    move(home, to)
+    monkeypatch.undo()
+    assert moving.find_done(home, to, "birch") is None
+    move(home, to)
+
+    with closing(of(to)) as databases:
+        assert moving.find_done(home, to, "birch") == databases.address
+    with closing(of(home)) as databases:
+        for kept in databases.earlier():
+            databases.discard(kept.name)
+    assert moving.find_done(home, to, "birch") is not None
+    assert moving.find_done(home, to, "acme") is None
+    assert moving.find_done(home, Home(home.path / "elsewhere"), "birch") is None
+
+    move(to, home)
+    assert moving.find_done(home, to, "birch") is None
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
 def test_there_and_back_again_it_is_the_same(ends, direction):
     home, to = ends(direction)
     token = begin(home)

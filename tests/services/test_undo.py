@@ -49,7 +49,7 @@ def state(memory):
 
 @pytest.mark.usefixtures("project")
 def test_without_any_change_there_is_nothing_to_undo(cast, undoing):
-    with pytest.raises(NotFoundError):
+    with pytest.raises(NotFoundError, match=r"^no change to undo$"):
         undoing(cast.ann)
 
 

@@ -2,6 +2,7 @@
 
 import http.client
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -13,7 +14,8 @@ from codeflow_memory.domain.access import Role
 from codeflow_memory.services import checkpoints
 
 from ..postgresql import Cluster
-from .servers import Client, Server, until
+from ..program import Server
+from .clients import Client, until
 
 WIDE = "[limits]\nrequests_per_minute_token = 600000\nrequests_per_minute_tenant = 600000\n"
 DURABLE = ("fsync=on", "synchronous_commit=on", "full_page_writes=on")
@@ -50,7 +52,7 @@ def up(new_home):
     ) -> Server:
         home = new_home()
         (home.path / "config.toml").write_text(settings)
-        started.append(Server(home))
+        started.append(Server(home.path, "--database", home.server, err=subprocess.DEVNULL))
         return started[-1]
 
     yield start
@@ -284,6 +286,23 @@ def test_a_server_that_is_killed_in_its_transactions_holds_nobody_up(world, writ
     accepted, rows = nothing_is_lost(world, everybody)
     print(f"accepted {accepted} of {rows}, longest write after a kill {max(longest):.2f} s")  # noqa: T201 - figures
     assert max(longest) < 5
+
+
+def test_a_server_without_its_database_lives_and_is_not_ready(scene, up, connect, cluster):
+    client = connect(up(), scene[0].text)
+    assert client("GET", "/readyz").status == 200
+    cluster.stop("immediate")
+    try:
+        until(BACK_SECONDS, lambda: client("GET", "/readyz").status != 200)
+
+        refused = client("GET", "/readyz")
+        assert (refused.status, refused.body["code"]) == (503, "busy")
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert "retry-after" in refused.headers
+        assert client("GET", "/healthz").status == 200
+    finally:
+        cluster.start(*DURABLE)
+    until(BACK_SECONDS, lambda: client("GET", "/readyz").status == 200)
 
 
 def test_a_database_that_is_killed_makes_servers_busy_and_they_come_back(

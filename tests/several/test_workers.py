@@ -15,7 +15,7 @@ from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.storage import migrate
 from codeflow_memory.worker import Job, Worker
 
-from .servers import until
+from .clients import until
 
 WORKERS = 4
 PERIOD = 0.3

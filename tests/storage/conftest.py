@@ -26,6 +26,7 @@ from codeflow_memory.storage.engine import BUSY_TIMEOUT_MS
 from codeflow_memory.storage.home import Home
 from codeflow_memory.storage.repositories import Repository
 from codeflow_memory.storage.revisions import Step
+from codeflow_memory.storage.schemas import Schemas
 from codeflow_memory.storage.sqlite import SQLiteEngine
 from codeflow_memory.storage.tenants import Instance
 
@@ -64,6 +65,24 @@ def fill(tx) -> None:
     principals.insert(tx, Principal("prn_1", "owner", "user", None, 1, None))
     for name in ("rep_1", "rep_2", "rep_3"):
         repositories.insert(tx, repository(name))
+
+
+@pytest.fixture(scope="module")
+def database(cluster):
+    """The name of a PostgreSQL database of the module's own."""
+    name = cluster.make()
+    yield name
+    cluster.drop(name)
+
+
+@pytest.fixture(scope="module")
+def module_schemas(cluster, database):
+    """The tenants ``ash`` and ``birch`` of that database."""
+    made = Schemas(cluster.url(database))
+    for slug in ("ash", "birch"):
+        made.create(slug, fill)
+    yield made
+    made.close()
 
 
 @pytest.fixture

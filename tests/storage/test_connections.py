@@ -5,8 +5,13 @@ import time
 
 import pytest
 
+from codeflow_memory.domain import deadline
+from codeflow_memory.domain.deadline import Deadline
+from codeflow_memory.domain.errors import BusyError, CodeflowError, DeadlineExceededError
 from codeflow_memory.storage import connections, dialect
 from codeflow_memory.storage.connections import Connections
+
+LONG = 20.0
 
 
 @pytest.fixture
@@ -25,6 +30,47 @@ def serving(pool, schema: str, *, inside: str | None = None) -> int:
         if inside is not None:
             serving(pool, inside)
         return connection.info.backend_pid
+
+
+def while_all_are_lent(cluster, seconds: float | None) -> type[CodeflowError]:
+    """Ask for a connection where the only one is lent; return how that is refused.
+
+    Args:
+        cluster: The server.
+        seconds: Until the deadline of who asks; ``None``: there is none.
+    """
+    name = cluster.make()
+    pool = Connections(cluster.url(name), alone=True)
+    limit = None if seconds is None else Deadline(time.monotonic() + seconds)
+    token = deadline.current.set(None)
+    try:
+        with pool.transaction("BEGIN"):
+            deadline.current.set(limit)
+            with pytest.raises(CodeflowError) as refused, pool.transaction("BEGIN"):
+                pass
+    finally:
+        deadline.current.reset(token)
+        pool.close()
+        cluster.drop(name)
+    return refused.type
+
+
+@pytest.mark.parametrize("seconds", [0.05, -1.0])
+def test_nobody_waits_for_a_connection_past_the_deadline(cluster, monkeypatch, seconds):
+    monkeypatch.setattr(connections, "CONNECT_SECONDS", LONG)
+    began = time.monotonic()
+
+    assert while_all_are_lent(cluster, seconds) is DeadlineExceededError
+    assert time.monotonic() - began < LONG
+
+
+@pytest.mark.parametrize("seconds", [None, LONG])
+def test_before_the_deadline_too_long_a_wait_for_a_connection_is_busy(
+    cluster, monkeypatch, seconds
+):
+    monkeypatch.setattr(connections, "CONNECT_SECONDS", 0.05)
+
+    assert while_all_are_lent(cluster, seconds) is BusyError
 
 
 def test_a_schema_gets_the_connection_that_served_it_last(pool):

@@ -13,6 +13,7 @@ from codeflow_memory.storage.home import (
     BALLAST_BYTES,
     Home,
     check_slug,
+    find_server,
     is_regular,
     require_tenant,
     write_private,
@@ -247,3 +248,21 @@ def test_what_a_restore_had_decrypted_before_it_was_cut_off_is_swept_away(tmp_pa
         "elsewhere",
         "undo-20270101T000000Z",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("", None),
+        ("memory.sqlite", None),
+        ("mysql://a@b/c", None),
+        ("postgresql:a@b/c", None),
+        (" postgresql://a@b/c", None),
+        ("xpostgresql://a@b/c", None),
+        ("postgresql://Ann@Host/Name", "postgresql://Ann@Host/Name"),
+        ("POSTGRESQL://Ann@Host/Name", "postgresql://Ann@Host/Name"),
+        ("Postgres://Ann@Host/Name?x=POSTGRES://", "postgres://Ann@Host/Name?x=POSTGRES://"),
+    ],
+)
+def test_a_database_server_is_known_by_its_scheme_in_any_case(text, address):
+    assert find_server(text) == address

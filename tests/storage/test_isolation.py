@@ -13,7 +13,6 @@ from codeflow_memory.storage.postgresql import as_tenant
 from codeflow_memory.storage.schemas import Schemas
 
 from ..postgresql import USER
-from .conftest import fill
 
 TABLES = 30
 """At least so many has a tenant."""
@@ -35,19 +34,11 @@ VERBS = (
 
 
 @pytest.fixture(scope="module")
-def database(cluster):
-    name = cluster.make()
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
-def url(cluster, database):
-    """A database with two tenants, and something of others in it."""
-    made = Schemas(cluster.url(database))
-    made.create("ash", fill)
-    made.create("birch", lambda tx: (fill(tx), tx.execute("DELETE FROM repositories")))
-    made.close()
+def url(cluster, database, module_schemas):
+    """A database with two unlike tenants, and something of others in it."""
+    with module_schemas.engine("birch").write() as tx:
+        tx.execute("DELETE FROM repositories")
+    module_schemas.close()
     for statement in (
         "CREATE TABLE public.common (n INTEGER)",
         "CREATE SCHEMA others",

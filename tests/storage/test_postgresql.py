@@ -31,22 +31,6 @@ from .conftest import fill, repository
 PASSWORD = "pass-w0rd"  # noqa: S105 - of a scratch server
 
 
-@pytest.fixture(scope="module")
-def database(cluster):
-    name = cluster.make()
-    yield name
-    cluster.drop(name)
-
-
-@pytest.fixture(scope="module")
-def module_schemas(cluster, database):
-    made = Schemas(cluster.url(database))
-    for slug in ("ash", "birch"):
-        made.create(slug, fill)
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def ash(module_schemas):
     """The engine of a tenant that is as it was made, whatever a test did to it."""

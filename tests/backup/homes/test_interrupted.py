@@ -15,7 +15,7 @@ from codeflow_backup import creating, home, verifying
 from codeflow_backup.errors import HomeInUseError
 from codeflow_backup.progress import unwatched
 
-from ...cli.conftest import Server
+from ...program import Server
 from .acting import SECRET
 
 BUSY = 503

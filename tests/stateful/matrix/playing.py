@@ -43,6 +43,9 @@ class Stage:
             self._stores[tenant] = replace(self.tenants.get(tenant), shelf=Shelf(), uses=Uses())
         return self._stores[tenant]
 
+    def ask(self) -> None:
+        self.tenants.ask()
+
     def play(self, cell: Cell, *, in_batch: bool = False) -> Told:
         """Do what *cell* asks and put the stage back."""
         return self.perform(cell, self.script.entry(cell), in_batch=in_batch)

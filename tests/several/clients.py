@@ -1,21 +1,13 @@
-"""Servers as processes of their own, each with a home, and clients that keep a connection."""
+"""Clients of a server that keep their connection."""
 
 import http.client
 import json
-import os
-import selectors
-import signal
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass
 from typing import Any
 
-from codeflow_memory.storage.home import Home
-
-COMMAND = [sys.executable, "-I", "-W", "error::ResourceWarning", "-m", "codeflow_memory"]
-SECONDS = 60
+from ..program import SECONDS, Server
 
 
 @dataclass(frozen=True)
@@ -26,38 +18,6 @@ class Answer:
     headers: dict[str, str]
     body: Any
     seconds: float
-
-
-class Server:
-    """``up`` on a home, until `stop`."""
-
-    def __init__(self, home: Home) -> None:
-        assert home.server is not None
-        self.process = subprocess.Popen(  # noqa: S603 - this program, no shell
-            [
-                *COMMAND,
-                *("up", "--home", str(home.path), "--database", home.server),
-                *("--port", "0", "--no-browser", "--json"),
-            ],
-            env={k: v for k, v in os.environ.items() if not k.startswith("CODEFLOW_")},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        with selectors.DefaultSelector() as ready:
-            ready.register(self.process.stdout, selectors.EVENT_READ)
-            line = self.process.stdout.readline() if ready.select(SECONDS) else ""
-        if not line:
-            self.stop(signal.SIGKILL)
-            raise AssertionError("up printed nothing")
-        self.port = int(json.loads(line)["url"].rpartition(":")[2])
-
-    def stop(self, how: int = signal.SIGTERM) -> int:
-        if self.process.poll() is None:
-            self.process.send_signal(how)
-        self.process.communicate(timeout=SECONDS)
-        return self.process.returncode
 
 
 class Client:
