@@ -128,7 +128,7 @@ def test_a_tenant_that_stands_as_a_file_is_not_made_a_second_time(cli, home, url
 
 
 def test_who_forgets_to_name_the_database_makes_no_second_tenant(cli, home, serve, repository, url):
-    """It would lie as a file beside the served one, and its audit go on with that one's checkpoints."""
+    """A file beside the served one would continue the checkpoints of that one's audit."""
     serve("--database", url)
 
     for command in (["learn", repository.path], ["tenant", "create", "local"]):
