@@ -2,6 +2,8 @@
 
 import shutil
 
+import pytest
+
 from ..program import SECONDS, Server
 from .conftest import Cli, ask, made
 
