@@ -43,6 +43,7 @@ from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.services.tokens import NewToken
 from codeflow_memory.storage import principals
 from codeflow_memory.storage.home import Home
+from codeflow_memory.storage.sqlite import SQLiteEngine
 
 from . import remains
 from .kept import Kept
@@ -241,9 +242,7 @@ def pytest_generate_tests(metafunc):
     """Run what uses a database twice: on each engine."""
     if "engine_name" not in metafunc.fixturenames:
         return
-    folder = metafunc.definition.path.relative_to(Path(__file__).parent).parts[0]
-    both = folder in BOTH_ENGINES and metafunc.definition.get_closest_marker("files") is None
-    names = ["sqlite", "postgresql"] if both else ["sqlite"]
+    names = ["sqlite", "postgresql"] if is_of_both(metafunc.definition) else ["sqlite"]
     metafunc.parametrize("engine_name", names, scope="module")
 
 
@@ -340,6 +339,23 @@ def shared_world(tmp_path_factory, new_server):
         made.create(slug)
     yield World(made, Clock())
     made.close()
+
+
+def is_of_both(item: pytest.Item) -> bool:
+    """Tell whether a test is of a folder of both engines, and not of one of them by its word."""
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    return folder in BOTH_ENGINES and item.get_closest_marker("files") is None
+
+
+@pytest.fixture(autouse=True)
+def _on_both_engines(request, monkeypatch):
+    """Let no test have files that has neither both engines nor says that it is about one."""
+    if is_of_both(request.node) and not {"engine_name", "cluster"} & set(request.fixturenames):
+        monkeypatch.setattr(SQLiteEngine, "_open", _refuse_to_open)
+
+
+def _refuse_to_open(*_):
+    raise AssertionError("take `engine_name` by a fixture, or say that it is about `files`")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -82,6 +82,8 @@ def opened(
             if making and not tenants.exists(LOCAL):
                 ensure_local(tenants)
                 home.fill_ballast()
+            elif making:
+                tenants.keep_place(LOCAL)
             yield Opened(home, settings, tenants)
         finally:
             close(tenants)
@@ -185,6 +187,8 @@ def ensure_local(tenants: Tenants) -> Store:
         except CodeflowError:
             if not tenants.exists(LOCAL):
                 raise
+    # Whichever home made it.
+    tenants.keep_place(LOCAL)
     return tenants.get(LOCAL)
 
 

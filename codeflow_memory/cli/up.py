@@ -255,4 +255,6 @@ def _tell(start: Start, url: str, *, as_json: bool) -> None:
         if start.token is not None:
             talk(f"token of the first owner: {start.token}")
         talk(f"home: {home.path}; its token is in the file {TOKEN}")
+        if home.server is not None and start.opened.settings.database.url is None:
+            talk("its commands need --database too, or [database] url in its config.toml")
         talk(f"next: codeflow-memory learn .   (documentation: {url}/schema; Ctrl-C ends)")

@@ -111,7 +111,8 @@ def take_in(home: Home, folder: Home, watch: Watch = unwatched) -> tuple[str, ..
     rest, as after a restore of files.
 
     Args:
-        home: Held alone; no server may run on its databases.
+        home: Held alone, and so are its databases: a server of another home would go on with
+            what comes before its first start, with the tokens of runs.
         folder: What the backup held, as files, with the marker of their own restore.
         watch: Is told how far it has come.
 
@@ -119,10 +120,11 @@ def take_in(home: Home, folder: Home, watch: Watch = unwatched) -> tuple[str, ..
         The tenants.
 
     Raises:
-        StoreUnusableError: A copy is not what the backup held; nothing was changed.
+        StoreUnusableError: A copy is not what the backup held, or a server uses the databases;
+            nothing was changed.
     """
     found = _restored(folder)
-    with closing(databases.of(home)) as target:
+    with closing(databases.of(home, alone=True)) as target:
         for restored in watch(found, "copying"):
             with closing(Files(folder).engine(restored.tenant)) as engine:
                 _stage(target, restored, engine)

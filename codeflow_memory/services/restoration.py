@@ -96,12 +96,12 @@ def discard_old(store: Store) -> None:
 
 
 def _databases(home: Home, marker: Marker) -> Databases:
-    """Return the databases that were restored.
+    """Return the databases that were restored, for nobody else until they are closed.
 
     Raises:
         StoreUnusableError: The home is used with others.
     """
-    found = databases.of(home)
+    found = databases.of(home, alone=True)
     if marker.address and marker.address != found.address:
         detail = "a restore waits, of another database: name that with --database"
     elif not marker.address and home.server is not None:

@@ -152,7 +152,13 @@ class Tenants:
             self._databases.create(slug, fill)
         except FileExistsError:
             raise _exists() from None
+        self.keep_place(slug)
         return self.get(slug)
+
+    def keep_place(self, tenant: str) -> None:
+        """Let the home remember on which server *tenant* is, so that none is made of files."""
+        if self.shared:
+            moves.keep_place(self.home, tenant, self._databases.address)
 
     def opened(self) -> list[Store]:
         """List the stores that this process opened."""

@@ -1,8 +1,10 @@
-"""Moves: the note in a home that says where a tenant went which is no longer here.
+"""Moves: the note in a home that says where a tenant is which is no file of it, or went.
 
 It lies where the tenant's file would be, whichever engine the tenant had. Before a tenant leaves
 its place the note says where to, so that a move that is cut off can be ended; afterwards it keeps
-whoever starts a server on the old place from making the tenant anew there.
+whoever starts a server on the old place from making the tenant anew there. Of a tenant that was
+made on a database server it says so from the beginning: a command that forgets to name that server
+must not make a second one, whose audit would go on with the checkpoints of the first.
 """
 
 import os
@@ -25,7 +27,7 @@ class Moved:
 
     Args:
         target: Where it is, or will be; nothing in it is secret.
-        fingerprint: What it held.
+        fingerprint: What it held when it went there; ``""`` when it began there.
         done: Whether it is there; else the move goes on when it is asked for again.
     """
 
@@ -66,6 +68,17 @@ def write(home: Home, tenant: str, moved: Moved) -> None:
     sync_folder(path.parent)
 
 
+def keep_place(home: Home, tenant: str, address: str) -> None:
+    """Note that a tenant is at *address*, unless a move says so or is not done.
+
+    Raises:
+        StoreUnusableError: The note cannot be read.
+    """
+    known = find(home, tenant)
+    if known is None or (known.done and known.target != address):
+        write(home, tenant, Moved(address, "", done=True))
+
+
 def remove(home: Home, tenant: str) -> None:
     """Take the note away, where there is one."""
     path = _path(home, tenant)
@@ -84,9 +97,7 @@ def refuse_making(home: Home, tenant: str, address: str) -> None:
     if moved is not None and not moved.done:
         detail = "its move was cut off: run the same `codeflow-memory tenant move` again"
     elif moved is not None and moved.target != address:
-        detail = (
-            f"it was moved to where {FILE} in the home says: name that with --database or --home"
-        )
+        detail = f"it is where {FILE} in the home says: name that with --database or --home"
     else:
         return
     raise StoreUnusableError(f"tenant {tenant}", detail)

@@ -46,6 +46,8 @@ OF_ONE_ENGINE = {
 }
 """They ask PostgreSQL's own catalogues, which SQLite has none of, and no table of a tenant."""
 
+SQLITE = "codeflow_memory/storage/sqlite.py"
+
 TENANT_WIDE = {
     "imports.has_memories": "an older document is imported into an empty database only",
     "imports.known_memories": "an id is an entry's own in the whole tenant",
@@ -90,6 +92,12 @@ _KEYWORD = re.compile(
 _QUOTED = re.compile(r"'[^']*'")
 _JSON_EACH = re.compile(r"json_each\(\s*([^)]*)\)")
 _ORDER = re.compile(r"ORDER BY\s+((?:[^()]|\([^()]*\))*?)\s*(?:LIMIT\b.*)?(?=\)|$)", re.DOTALL)
+_OF_ONE = re.compile(
+    r"\b(?:PRAGMA|pragma_\w+|sqlite_\w+|VACUUM|ATTACH|DETACH|pg_\w+|to_reg\w+|jsonb\w*|current_\w+"
+    r"|FOR (?:NO KEY )?UPDATE|FOR SHARE|LOCK TABLE|SET LOCAL|INSERT OR|REPLACE INTO|strftime)\b|::"
+)
+"""What one of the engines alone reads, as far as somebody would think of it."""
+
 _ENGINE_ONLY = ("PRAGMA", "BEGIN", "COMMIT", "ROLLBACK", "VACUUM", "ATTACH", "DETACH", "CREATE")
 
 _UNIQUE_LAST = {
@@ -286,6 +294,32 @@ def test_the_check_tells_a_scoped_statement_from_one_that_is_not(sql, expected):
 
 def test_every_statement_is_written_for_both_engines():
     assert [fault for statement in portable_statements() for fault in faults(statement)] == []
+
+
+def test_what_one_engine_alone_reads_stands_in_its_own_modules():
+    """There are no pairs of statements: each is written once, or asks an engine about itself."""
+    places = {s.module.place for s in own_statements() if _OF_ONE.search(s.bare)}
+
+    assert SQLITE in places
+    assert places - {SQLITE} <= OF_ONE_ENGINE
+    assert OF_ONE_ENGINE - places <= {
+        f"codeflow_memory/storage/{name}.py" for name in ("connections", "servers")
+    }
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name FROM pragma_table_info(:name)",
+        "SELECT name FROM sqlite_schema",
+        "INSERT OR IGNORE INTO teams (team_id) VALUES (:team_id)",
+        "SELECT relname FROM pg_class",
+        "SELECT name FROM teams FOR UPDATE",
+        "SELECT name::text FROM teams",
+    ],
+)
+def test_the_check_sees_what_one_engine_alone_reads(sql):
+    assert _OF_ONE.search(one(sql).bare)
 
 
 @pytest.mark.parametrize(

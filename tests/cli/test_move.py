@@ -141,7 +141,7 @@ def test_a_home_goes_to_a_server_and_serves_on_with_its_tokens(cli, begun, serve
 
     refused = cli("up", "--no-browser", "--port", "0")
     assert refused.code == exits.FAILED
-    assert "was moved" in refused.err
+    assert "it is where memory.moved in the home says" in refused.err
     server = serve("--database", url)
     assert "token" not in server.first
     shown = cli("repo", "list", "--json", "--url", server.url, CODEFLOW_TOKEN=begun)

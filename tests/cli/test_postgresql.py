@@ -2,6 +2,8 @@
 
 import shutil
 
+import pytest
+
 from ..program import SECONDS, Server
 from .conftest import Cli, ask, made
 
@@ -125,6 +127,48 @@ def test_a_tenant_that_stands_as_a_file_is_not_made_a_second_time(cli, home, url
 
     assert cli("tenant", "list", "--database", url).ok().out == ""
     assert {p: p.read_bytes() for p in before} == before
+
+
+def test_who_forgets_to_name_the_database_makes_no_second_tenant(cli, home, serve, repository, url):
+    """A file beside the served one would continue the checkpoints of that one's audit."""
+    serve("--database", url)
+
+    for command in (["learn", repository.path], ["tenant", "create", "local"]):
+        done = cli(*command)
+        assert (done.code, done.err.count("\n")) == (1, 1)
+        assert "memory.moved in the home says: name that with --database" in done.err
+
+    assert not (home / "memory.sqlite").exists()
+    cli("learn", repository.path, "--database", url).ok()
+    cli("audit", "verify", "--database", url).ok()
+
+
+def test_nor_does_who_uses_a_second_home_of_the_database(cli, serve, repository, url, tmp_path):
+    serve("--database", url).stop()
+    other = Cli(tmp_path / "other")
+    other.home.mkdir(mode=0o700)
+    shutil.copy(cli.home / "key", other.home / "key")
+    other("learn", repository.path, "--database", url).ok()
+
+    done = other("learn", repository.path)
+
+    assert done.code == 1
+    assert "memory.moved" in done.err
+    assert not (other.home / "memory.sqlite").exists()
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_a_start_says_what_its_commands_need_unless_they_find_it(launch, home, url, configured):
+    home.mkdir(mode=0o700)
+    if configured:
+        (home / "config.toml").write_text(f'[database]\nurl = "{url}"\n')
+    process = launch("up", "--port", "0", *(() if configured else ("--database", url)))
+    process.stdout.readline()
+    process.terminate()
+    _, said = process.communicate(timeout=SECONDS)
+
+    assert "next: codeflow-memory learn" in said
+    assert ("need --database too" in said) is not configured
 
 
 def test_files_beside_a_server_are_said_to_be_served_to_nobody(cli, home, url, tmp_path):

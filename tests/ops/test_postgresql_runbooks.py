@@ -88,10 +88,17 @@ def test_who_follows_it_has_a_login_that_may_no_more_than_it_needs(cluster):
 @pytest.mark.usefixtures("made")
 def test_each_statement_of_its_upkeep_runs_and_deleted_bytes_leave_the_tables(cluster):
     cluster.sql(f"CREATE TABLE cfm_birch.words AS SELECT '{SECRET}' AS word", NAME)
-    cluster.sql("DELETE FROM cfm_birch.words", NAME)
-    cluster.sql("CHECKPOINT")
+    for statement in (
+        "INSERT INTO cfm_birch.words SELECT word FROM cfm_birch.words, generate_series(1, 50)",
+        "INSERT INTO cfm_birch.words VALUES ('what stays')",
+        "DELETE FROM cfm_birch.words WHERE word <> 'what stays'",
+    ):
+        cluster.sql(statement, NAME)
     ((number,),) = cluster.sql("SELECT oid FROM pg_database WHERE datname = 'codeflow_memory'")
     folder = cluster.data / "base" / str(number)
+    # Control: what the server does by itself is not enough.
+    for statement in ("VACUUM (ANALYZE)", "CHECKPOINT"):
+        cluster.sql(statement, NAME)
     assert holding(folder) != []
 
     for block in blocks("postgresql-upkeep.md"):

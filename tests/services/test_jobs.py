@@ -65,6 +65,20 @@ def test_work_of_who_was_killed_is_taken_over_when_its_lease_is_over(world):
     assert row(world)[:2] == ("leased", taken.fence)
 
 
+def test_who_lost_its_work_to_another_does_not_hold_that_one_s(world):
+    slow = jobs.take(world.store, "expiry", HOUR)
+    world.clock.at += LEASE
+    taken = jobs.take(world.store, "expiry", HOUR)
+    before = row(world)
+
+    with world.store.engine.write() as tx:
+        assert not rows.keep(tx, "expiry", slow.fence, world.clock.at + 2 * LEASE)
+    assert row(world) == before
+    with world.store.engine.write() as tx:
+        assert rows.keep(tx, "expiry", taken.fence, world.clock.at + 2 * LEASE)
+    assert row(world)[3] == world.clock.at + 2 * LEASE
+
+
 def test_who_is_at_work_keeps_it_however_long_it_takes(world, monkeypatch):
     monkeypatch.setattr(jobs, "RENEWAL_SECONDS", 0.01)
     turn = jobs.take(world.store, "expiry", HOUR)

@@ -118,6 +118,8 @@ def test_a_tenant_that_stands_there_is_not_replaced(ends, direction):
         else:
             with closing(Tenants(to, now=Clock())) as tenants:
                 tenants.create("birch")
+        # An older program left none.
+        moves.remove(place, "birch")
     before = held(home), held(to)
 
     with pytest.raises(InvalidRequestError, match="exists there"), moving.opened(home, to, "birch"):
@@ -250,7 +252,7 @@ def test_the_place_that_it_left_does_not_make_it_anew(ends, direction):
     with closing(Tenants(home, now=Clock())) as tenants:
         with pytest.raises(NotFoundError):
             tenants.get("birch")
-        with pytest.raises(StoreUnusableError, match="was moved"):
+        with pytest.raises(StoreUnusableError, match=r"it is where memory\.moved in the home says"):
             tenants.create("birch")
         assert tenants.slugs() == []
 
@@ -299,6 +301,7 @@ def test_there_and_back_again_it_is_the_same(ends, direction):
 def test_what_was_written_since_the_copy_is_noticed_and_copied_by_the_next_run(ends, direction):
     home, to = ends(direction)
     begin(home)
+    noted = moves.find(home, "birch")
     with moving.opened(home, to, "birch") as found:
         prepared = moving.prepare(found)
         move_the_clock(home)
@@ -306,7 +309,7 @@ def test_what_was_written_since_the_copy_is_noticed_and_copied_by_the_next_run(e
         assert moving.confirm(found, prepared) is None
 
     assert held(to) is None
-    assert moves.find(home, "birch") is None
+    assert moves.find(home, "birch") == noted
     after = held(home)
     with moving.opened(home, to, "birch") as found:
         assert moving.prepare(found).anew
@@ -362,6 +365,67 @@ def test_one_that_was_cut_off_waits_for_the_same_command(ends, direction, monkey
     assert held(to) == before
     with closing(of(to)) as databases:
         assert [kept for kept in databases.earlier() if not kept.retired] == []
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_that_was_cut_off_when_all_but_the_note_was_done_is_ended_by_the_same_command(
+    ends, direction, monkeypatch
+):
+    home, to = ends(direction)
+    begin(home)
+    before = held(home)
+    whole = moves.write
+
+    def write(at, tenant, moved):
+        if moved.done:
+            raise KeyboardInterrupt
+        whole(at, tenant, moved)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(moves, "write", write)
+        with pytest.raises(KeyboardInterrupt):
+            move(home, to)
+    assert (held(home), held(to)) == (None, before)
+
+    move(home, to)
+
+    assert moves.find(home, "birch").done
+    assert (held(home), held(to)) == (None, before)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_one_that_is_done_is_not_done_again(ends, direction):
+    home, to = ends(direction)
+    begin(home)
+    move(home, to)
+    before = held(to)
+
+    with pytest.raises(NotFoundError):
+        move(home, to)
+
+    assert (held(home), held(to)) == (None, before)
+
+
+def test_a_tenant_that_was_made_on_a_server_is_not_made_as_a_file_of_the_home(ends):
+    home, files = ends("to-files")
+    begin(home)
+
+    with closing(Tenants(files, now=Clock())) as tenants:
+        with pytest.raises(StoreUnusableError, match=r"memory\.moved in the home says"):
+            tenants.create("birch")
+        assert tenants.slugs() == []
+
+
+def test_a_home_remembers_the_server_that_it_used_last_and_no_other(ends):
+    home, elsewhere = ends("to-postgresql-elsewhere")
+    begin(home)
+    moves.keep_place(home, "birch", "postgresql:///another")
+    assert moves.find(home, "birch").target == "postgresql:///another"
+
+    with closing(Tenants(elsewhere, now=Clock())) as tenants:
+        with pytest.raises(StoreUnusableError, match=r"memory\.moved in the home says"):
+            tenants.create("birch")
+        assert tenants.slugs() == []
 
 
 @pytest.fixture

@@ -106,18 +106,35 @@ def test_without_tries_it_is_refused(world, cast, project, failing, monkeypatch)
         world.write(ann, project)
 
 
+@pytest.mark.parametrize("key", ["k", None], ids=["key", "no-key"])
 @pytest.mark.parametrize("where", list(Cut))
-def test_a_connection_lost_around_the_commit_leaves_one_entry(through, cast, project, proxy, where):
+def test_a_connection_lost_around_the_commit_leaves_one_entry(
+    through, cast, project, proxy, where, key
+):
+    """Also where only the server names the operation: each try is of the same one."""
     ann = cast.ann
     before = entries(through)
     proxy.arm(where)
 
-    made = through.write(ann, project, op="k", title="Title", body="Body").memory
+    made = through.write(ann, project, op=key, title="Title", body="Body").memory
 
     assert proxy.cuts == 1
     assert entries(through) == (before[0] + 1, before[1] + 1)
+    assert through.get(ann, made).memory.revision == 1
+
+
+def test_the_client_s_own_repetition_of_what_was_lost_changes_nothing(
+    through, cast, project, proxy
+):
+    ann = cast.ann
+    proxy.arm(Cut.AFTER)
+    made = through.write(ann, project, op="k", title="Title", body="Body").memory
+    before = entries(through)
+
     again = through.write(ann, project, op="k", title="Title", body="Body").memory
+
     assert again.memory_id == made.memory_id
+    assert entries(through) == before
 
 
 def test_without_tries_a_commit_that_was_done_is_told_as_busy(

@@ -112,7 +112,11 @@ class Writer(threading.Thread):
         done = self.client("PATCH", f"/api/memories/{memory}", body, If_Match=seen.headers["etag"])
         self.note(done)
         if done.status == 200:
-            self.accepted.append((memory, int(done.headers["etag"].strip('"'))))
+            base, revision = (int(one.headers["etag"].strip('"')) for one in (seen, done))
+            if revision != base + 1:
+                # What another wrote in between was overwritten unseen.
+                self.odd.append((base, revision))
+            self.accepted.append((memory, revision))
             self.times.append((time.monotonic(), done.seconds))
 
     def note(self, answer):

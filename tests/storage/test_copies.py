@@ -8,6 +8,8 @@ from codeflow_memory.storage.databases import Files
 from codeflow_memory.storage.home import DATABASE, Home
 from codeflow_memory.storage.sqlite import SQLiteEngine
 
+pytestmark = pytest.mark.files
+
 GOOD = "CREATE TABLE good (n INTEGER PRIMARY KEY) STRICT;"
 BAD = "CREATE TABLE half (n INTEGER PRIMARY KEY) STRICT; CREATE TABLE good (n);"
 

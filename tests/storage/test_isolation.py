@@ -334,6 +334,22 @@ def test_a_connection_forgets_whose_it_was_however_the_transaction_ended(alone, 
     check(alone(), end)
 
 
+def test_a_temporary_table_that_one_tenant_left_hides_no_table(alone, cluster, database):
+    """It outlives its transaction, and can be made where the database was left open to that."""
+    schemas = alone()
+    ash, birch = schemas.engine("ash"), schemas.engine("birch")
+    cluster.sql(f"GRANT TEMPORARY ON DATABASE {database} TO PUBLIC")
+    try:
+        with ash.write() as tx:
+            tx.execute("CREATE TEMPORARY TABLE repositories (n INTEGER)")
+        for engine, count in ((ash, 3), (birch, 0)):
+            with engine.read() as tx:
+                assert tx.value("SELECT to_regclass('pg_temp.repositories') IS NOT NULL")
+                assert tx.value("SELECT COUNT(*) FROM repositories") == count
+    finally:
+        cluster.sql(f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
+
+
 @pytest.mark.parametrize("forgotten", ["SET LOCAL ROLE", "SET LOCAL search_path"])
 @pytest.mark.parametrize("end", [commit, leave_a_stream, repeat])
 def test_the_check_sees_a_connection_that_remembers(alone, monkeypatch, end, forgotten):

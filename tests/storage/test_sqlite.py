@@ -20,6 +20,8 @@ from codeflow_memory.storage import sqlite as engines
 from codeflow_memory.storage.engine import APPLICATION_ID
 from codeflow_memory.storage.sqlite import SQLiteEngine, translated
 
+pytestmark = pytest.mark.files
+
 
 @pytest.fixture
 def empty(tmp_path):
@@ -113,7 +115,6 @@ def test_an_existing_name_is_not_overwritten_and_a_link_not_followed(empty, tmp_
         pass
 
 
-@pytest.mark.files
 def test_a_statement_is_prepared_once_whatever_its_values(tx):
     """Where statistics are compiled in, SQLite else prepares anew for each value of a key."""
     prepared = []

@@ -299,6 +299,60 @@ def test_a_home_in_use_is_not_restored_into(new_home, clock, tmp_path):
         restore(home, tmp_path / "b.cfmb", replace=True)
 
 
+@pytest.fixture
+def beside(tmp_path, clock):
+    """A second home of the same databases, which are open there as at a server."""
+    opened = []
+
+    def use(home):
+        second = Home(tmp_path / "second", home.server)
+        second.make()
+        (second.path / "key").write_bytes((home.path / "key").read_bytes())
+        opened.append(Tenants(second, now=clock))
+        return World(opened[-1], clock)
+
+    yield use
+    for tenants in opened:
+        tenants.close()
+
+
+def test_beside_a_server_of_another_home_nothing_is_restored(new_home, clock, tmp_path, beside):
+    """It would serve the tokens of runs that the first start revokes."""
+    home = new_home("postgresql", "home")
+    _, run = begin(home, clock)
+    back_up(home, tmp_path / "b.cfmb")
+    change(home, clock)
+    before = held(home)
+    world = beside(home)
+    assert world.sign_in(run)
+
+    with pytest.raises(StoreUnusableError, match="stop its other servers first"):
+        restore(home, tmp_path / "b.cfmb", replace=True)
+
+    assert held(home) == before
+    assert not (home.path / "restore.json").exists()
+    world.tenants.close()
+    restore(home, tmp_path / "b.cfmb", replace=True)
+    assert held(home) != before
+
+
+def test_nor_is_a_restore_ended_beside_one(new_home, clock, tmp_path, beside):
+    home = new_home("postgresql", "home")
+    _, run = begin(home, clock)
+    back_up(home, tmp_path / "b.cfmb")
+    restore(home, tmp_path / "b.cfmb", replace=True)
+    world = beside(home)
+    assert world.store
+
+    refused = pytest.raises(StoreUnusableError, match="stop its other servers first")
+    with refused, used(home, clock):
+        pass
+
+    world.tenants.close()
+    with used(home, clock) as tenants, pytest.raises(UnauthenticatedError):
+        World(tenants, clock).sign_in(run)
+
+
 def test_a_copy_that_is_not_what_the_backup_says_changes_nothing(new_home, clock, tmp_path):
     home = new_home("postgresql", "home")
     begin(home, clock)
