@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("decided")
+
 
 @pytest.fixture
 def decided(cli, repository):
@@ -12,13 +14,13 @@ def decided(cli, repository):
     cli("review", "reject", second["id"], "--reason", "wrong").ok()
 
 
-def test_what_is_not_there_has_no_report(cli, decided):
+def test_what_is_not_there_has_no_report(cli):
     done = cli("memory", "trust", "report", "--repo", "absent")
 
     assert (done.code, done.out) == (4, "")
 
 
-def test_the_bands_are_told_with_what_became_of_them(cli, decided):
+def test_the_bands_are_told_with_what_became_of_them(cli):
     bands = cli("memory", "trust", "report", "--json").ok().json["bands"]
 
     (band,) = [b for b in bands if b["accepted"]]
