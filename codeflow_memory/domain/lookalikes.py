@@ -33,17 +33,19 @@ class View:
     """A text as a reader sees it.
 
     ``offsets`` has, for each character of ``text``, its offset in the original; ``None`` when
-    nothing was left out, so that offsets are the same.
+    nothing was left out, so that offsets are the same. ``lasts`` has the offset of the last
+    character that each stands for, where one stands for several.
     """
 
     text: str
     offsets: tuple[int, ...] | None
+    lasts: tuple[int, ...] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where the non-empty ``text[start:end]`` stands in the original."""
         if self.offsets is None:
             return start, end
-        return self.offsets[start], self.offsets[end - 1] + 1
+        return self.offsets[start], (self.lasts or self.offsets)[end - 1] + 1
 
 
 def _plain(found: re.Match[str]) -> str:
@@ -68,4 +70,4 @@ def latinised(seen: View) -> View:
     """Return *seen* with the letters that look Latin made Latin."""
     if not _FOREIGN_LETTER.search(seen.text):
         return seen
-    return View(seen.text.translate(_LOOK_ALIKES), seen.offsets)
+    return View(seen.text.translate(_LOOK_ALIKES), seen.offsets, seen.lasts)

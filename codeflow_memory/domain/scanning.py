@@ -5,38 +5,36 @@ and keeps it out of a context; it never rejects anything by itself. Statement-sh
 beyond any scanner: against that stand provenance and review.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codeflow_memory.domain.disguises import disguised
+from codeflow_memory.domain.encodings import blocks, unescaped
 from codeflow_memory.domain.lookalikes import View, latinised, view
 from codeflow_memory.domain.marks import Marks
-from codeflow_memory.domain.scan_rules import ORDERS, RULES, Rule, Severity
+from codeflow_memory.domain.scan_rules import RULES, Rule, Severity
 from codeflow_memory.domain.text import hidden
 
 __all__ = ["Finding", "Severity", "scan"]
 
 MAX_BLOCKS = 16
-"""Encoded blocks that are decoded and read; more of them is a finding by itself."""
+"""Encoded blocks that are read; more of them is a finding by itself."""
 
 _FORBIDS = re.compile(
-    r"(?:\b(?:never|not|cannot|avoid|without|prevents?|refuses?|attempts|tries|trying)"
+    r"(?:\b(?:never|not|cannot|avoid|without|prevents?|refuses?|attempts|tries|trying|no)"
     r"|\b(?:do|ca|must|should|wo)n['\u2019]t)[\s\"'`]{1,3}"
     # "Do not hesitate to ignore …" forbids nothing.
-    r"(?:(?!hesitate|forget|fail|only|stop|just|worry)\w{1,20}[\s\"'`]{1,3}){0,3}\Z"
+    r"(?:(?!hesitate|forget|fail|only|stop|just|worry)\w{1,20}[\s\"'`]{1,3}){0,4}\Z"
     r"|(?:不要|切勿|请勿|禁止|不得|不能|避免|勿)[^，。！？；\n]{0,4}\Z"  # noqa: RUF001 - Chinese
 )
-_SENTENCE = 60
+_SENTENCE = 80
 """Characters before a match in which a word that forbids it is looked for."""
 
-_MARKS = Marks(rule.marks for rule in RULES)
+_WRAPPED = re.compile(r"(?<=[^\s])[ \t]*\n[ \t>]*(?=[^\s>#*+|`\[<-])(?!\d{1,3}[.)])")
+"""Where a paragraph was wrapped: neither a blank line nor an item of a list follows."""
 
-_BLOCK = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
-_HEX_BLOCK = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){20,2000}(?![0-9A-Za-z])")
-_SHORTEST_BLOCK = 24
-"""Characters, none of them white space: a text of shorter words has no block at all."""
+_MARKS = Marks(rule.marks for rule in RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +56,10 @@ def scan(text: str) -> list[Finding]:
     seen = view(text)
     findings = set(_hidden(text))
     findings.update(_read(seen))
-    latin = latinised(seen)
-    if latin.text != seen.text:
-        findings.update(_read(latin))
+    for other in (latinised(seen), unescaped(seen)):
+        if other is not seen:
+            findings.update(_read(other))
+    findings.update(_disguised(seen))
     findings.update(_encoded(seen))
     return sorted(findings, key=lambda f: (f.start, f.end, f.rule))
 
@@ -79,62 +78,45 @@ def _hidden(text: str) -> Iterator[Finding]:
 
 
 def _read(seen: View) -> Iterator[Finding]:
-    lowered = _lower(seen.text)
-    for index in _MARKS.rows(lowered):
+    for rule, start, end in _matches(seen.text):
+        yield Finding(rule.name, *seen.span(start, end), rule.severity)
+
+
+def _matches(written: str) -> Iterator[tuple[Rule, int, int]]:
+    """Yield the rules that hold in *written*, and where."""
+    lowered = _lower(written)
+    flowing = _WRAPPED.sub(_spaces, lowered)
+    for index in _MARKS.rows(flowing):
         rule = RULES[index]
-        for start, end in _matches(rule, lowered, seen.text):
-            yield Finding(rule.name, *seen.span(start, end), rule.severity)
+        if rule.also and not any(mark in flowing for mark in rule.also):
+            continue
+        text = written if rule.cased else lowered if rule.lines else flowing
+        for found in rule.pattern.finditer(text):
+            if not (rule.advice and _is_forbidden(flowing, found.start())):
+                yield rule, *found.span()
 
 
-def _matches(rule: Rule, lowered: str, written: str) -> Iterator[tuple[int, int]]:
-    """Yield where *rule*, one of whose marks occurs in *lowered*, holds."""
-    for found in rule.pattern.finditer(written if rule.cased else lowered):
-        if not (rule.advice and _is_forbidden(lowered, found.start())):
-            yield found.span()
+def _spaces(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _is_forbidden(lowered: str, at: int) -> bool:
     return _FORBIDS.search(lowered[max(0, at - _SENTENCE) : at]) is not None
 
 
+def _disguised(seen: View) -> Iterator[Finding]:
+    for start, end in disguised(_lower(seen.text)):
+        yield Finding("disguised-order", *seen.span(start, end), Severity.HIGH)
+
+
 def _encoded(seen: View) -> Iterator[Finding]:
-    """Yield the blocks in which an order is found once they are decoded."""
-    if max(map(len, seen.text.split()), default=0) < _SHORTEST_BLOCK:
-        return
-    read = 0
-    for pattern, decode in ((_BLOCK, _from_base64), (_HEX_BLOCK, _from_hex)):
-        for block in pattern.finditer(seen.text):
-            decoded = decode(block[0])
-            if decoded is None:
-                continue
-            read += 1
-            if read > MAX_BLOCKS:
-                yield Finding("encoded-text", *seen.span(*block.span()), Severity.MEDIUM)
-                return
-            lowered = _lower(decoded)
-            orders = (RULES[at] for at in _MARKS.rows(lowered) if RULES[at].name in ORDERS)
-            if any(any(_matches(rule, lowered, decoded)) for rule in orders):
-                yield Finding("encoded-text", *seen.span(*block.span()), Severity.HIGH)
-
-
-def _from_base64(block: str) -> str | None:
-    try:
-        return _prose(base64.b64decode(block + "=" * (-len(block) % 4)))
-    except binascii.Error:
-        return None
-
-
-def _from_hex(block: str) -> str | None:
-    return _prose(bytes.fromhex(block))
-
-
-def _prose(data: bytes) -> str | None:
-    """Return *data* as text when it is text with spaces in it."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    return text if " " in text and text.replace("\n", " ").isprintable() else None
+    """Yield the blocks in which a rule holds once they are decoded."""
+    for number, (start, end, content) in enumerate(blocks(seen.text)):
+        if number >= MAX_BLOCKS:
+            yield Finding("encoded-text", *seen.span(start, end), Severity.MEDIUM)
+            return
+        if any(_matches(content)):
+            yield Finding("encoded-text", *seen.span(start, end), Severity.HIGH)
 
 
 def _lower(text: str) -> str:
