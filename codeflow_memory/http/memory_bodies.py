@@ -5,8 +5,17 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codeflow_memory.domain.approval import Approval
-from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status, describe
+from codeflow_memory.domain.findings import examine, is_flagged
+from codeflow_memory.domain.memory import (
+    Collection,
+    Content,
+    Kind,
+    Sensitivity,
+    Status,
+    describe,
+)
 from codeflow_memory.domain.revision import Revision
+from codeflow_memory.domain.scanning import Severity
 from codeflow_memory.domain.secrets import redact
 from codeflow_memory.domain.text import hidden
 from codeflow_memory.domain.times import to_rfc3339
@@ -141,6 +150,16 @@ class VerificationBody(BaseModel):
     result: str
 
 
+class FindingBody(BaseModel):
+    """A rule of the scanner that holds in a field; offsets in code points, from 0."""
+
+    field: str = Field(examples=["/body"])
+    rule: str = Field(examples=["instruction-override"])
+    severity: Severity
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
 class MemoryBody(BaseModel):
     """A memory at one revision."""
 
@@ -179,6 +198,7 @@ class MemoryBody(BaseModel):
     self_approved: bool
     verification: VerificationBody | None
     approvals: list[ApprovalBody]
+    findings: list[FindingBody] | None = Field(None, description="Where `review_reason` is flagged")
     duplicate: bool | None = None
 
 
@@ -267,9 +287,25 @@ def memory(view: View) -> dict[str, Any]:
         for p, resolved in zip(pairs, view.resolved, strict=True)
     ]
     body["approvals"] = [approval(a) for a in view.approvals]
+    if is_flagged(view.memory.review_reason):
+        body["findings"] = findings(view.memory.content)
     if view.duplicate:
         body["duplicate"] = True
     return body
+
+
+def findings(content: Content) -> list[dict[str, Any]]:
+    """Write what the scanner finds in a text, as its catalogue stands now."""
+    return [
+        {
+            "field": found.field,
+            "rule": found.rule,
+            "severity": str(found.severity),
+            "start": found.start,
+            "end": found.end,
+        }
+        for found in examine(content)
+    ]
 
 
 def approval(given: Approval) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class EvidenceBody(BaseModel):
 class WaitingBody(wire.MemoryBody):
     """A memory that waits, and what a decision rests on."""
 
+    findings: list[wire.FindingBody]
     reasons: list[str]
     risk: Literal["high", "medium", "low"]
     waiting_since: str
@@ -93,7 +94,9 @@ async def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
 
 
 def _waiting(item: Item) -> dict[str, Any]:
+    content = item.view.memory.content
     return wire.memory(item.view) | {
+        "findings": [] if content is None else wire.findings(content),
         "reasons": list(item.reasons),
         "risk": queues.risk(item.reasons[0]),
         "waiting_since": to_rfc3339(item.since),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from codeflow_memory.domain.access import Access, Reach, Role
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.memory import (
     Collection,
     Content,
@@ -30,7 +31,6 @@ BLOCK_ENDS = "<!-- codeflow-memory: end -->"
 _CHUNK = 250
 """Entries read at once."""
 
-_FLAGGED = "flagged:"
 _HEADINGS = {
     Kind.POLICY: "Policies",
     Kind.WORLD_MODEL: "World models",
@@ -150,7 +150,7 @@ def _is_served(memory: Memory, content: Content, now: int) -> bool:
         and memory.collection is Collection.PROJECT
         and content.kind in _HEADINGS
         and content.sensitivity is Sensitivity.NORMAL
-        and not (memory.review_reason or "").startswith(_FLAGGED)
+        and not is_flagged(memory.review_reason)
         and (content.valid_to is None or content.valid_to > now)
     )
 

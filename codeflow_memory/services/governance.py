@@ -11,6 +11,7 @@ from codeflow_memory.domain.access import Origin, Reach, Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.duplicates import family, group, text_key
 from codeflow_memory.domain.errors import PreviouslyRejectedError, ProvenanceInvalidError
+from codeflow_memory.domain.findings import FLAGGED, rules_of
 from codeflow_memory.domain.memory import (
     Collection,
     Content,
@@ -19,7 +20,6 @@ from codeflow_memory.domain.memory import (
     Sensitivity,
     Status,
 )
-from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.secrets import redact_content
 from codeflow_memory.services import conflicts, likeness
 from codeflow_memory.services.mutation import Mutation
@@ -79,11 +79,8 @@ def prepare(store: Store, candidate: Candidate) -> Prepared:
         InvalidRequestError: Nothing but a secret is there.
     """
     content, _ = redact_content(candidate.content)
-    text = f"{content.title}\n{content.body}"
     return Prepared(
-        replace(candidate, content=content),
-        hash_text(store, content),
-        tuple(dict.fromkeys(finding.rule for finding in scan(text))),
+        replace(candidate, content=content), hash_text(store, content), rules_of(content)
     )
 
 
@@ -157,7 +154,7 @@ def _route(mutation: Mutation, reach: Reach, prepared: Prepared) -> tuple[Status
     if content.sensitivity is not Sensitivity.NORMAL:
         return Status.PROPOSED, str(content.sensitivity)
     if prepared.findings:
-        return Status.PROPOSED, "flagged:" + ",".join(prepared.findings)
+        return Status.PROPOSED, FLAGGED + ",".join(prepared.findings)
     if prepared.candidate.collection is Collection.PROJECT:
         return Status.PROPOSED, None
     if access.origin not in _EXPLICIT:

@@ -87,8 +87,14 @@ def draw(
         )
         named = {e.memory_id: suppliers[e.memory_id] for e in edges}
         named |= {e.target_key: standing[e.target_key] for e in resolved}
-        titles = lights.titles(tx, reach.scopes, named)
+        told = {m for m, row in named.items() if not _held_back(row)}
+        titles = lights.titles(tx, reach.scopes, told)
     return Picture(tuple(edges), named, titles, resolved, len(found) > MAX_EDGES)
+
+
+def _held_back(row: Light) -> bool:
+    """Tell whether a finding keeps the text of an entry in service from whoever reads it."""
+    return row.flagged and row.status is not Status.PROPOSED
 
 
 def _stands(reach: Reach, row: Light) -> bool:

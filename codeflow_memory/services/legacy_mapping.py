@@ -20,6 +20,7 @@ from codeflow_memory.adapters.legacy_records import (
 from codeflow_memory.domain import secrets, trust
 from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.approval import Approval
+from codeflow_memory.domain.findings import FLAGGED, rules_of
 from codeflow_memory.domain.labels import absolute_path
 from codeflow_memory.domain.memory import (
     Collection,
@@ -30,7 +31,6 @@ from codeflow_memory.domain.memory import (
     Verification,
     canonical_json,
 )
-from codeflow_memory.domain.scanning import scan
 from codeflow_memory.domain.text import hidden
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.imports import StoredReceipt
@@ -86,7 +86,7 @@ def find_flags(content: Content) -> tuple[str, ...]:
     """Return the ids of the rules that hold for a text, each once, in a fixed order."""
     lines = (*content.tags, *content.paths, *content.branches, *content.sources)
     text = f"{content.title}\n{content.body}"
-    flags = [finding.rule for finding in scan(text)]
+    flags = list(rules_of(content))
     one_line = (content.title, *lines)
     if hidden(content.body, multiline=True) or any(hidden(x, multiline=False) for x in one_line):
         flags.append("hidden-characters")
@@ -118,7 +118,7 @@ def to_memory(entry: LegacyEntry, places: Places, flags: Iterable[str]) -> Memor
         created_at=entry.created_at,
         updated_at=entry.updated_at,
         superseded_by=entry.superseded_by,
-        review_reason="flagged:" + ",".join(flags) if flags else None,
+        review_reason=FLAGGED + ",".join(flags) if flags else None,
         verification=(
             None
             if check is None

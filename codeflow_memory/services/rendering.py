@@ -3,18 +3,16 @@
 from collections.abc import Iterable
 
 from codeflow_memory.domain.context import Entry, State
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.memory import Content, Memory
 from codeflow_memory.domain.sources import parse_source
 from codeflow_memory.storage.citations import Suspect
 from codeflow_memory.storage.lights import Whole
 
-FLAGGED = "flagged:"
-"""Begins the review reason of an entry in which the scanner found something."""
-
 
 def entry(memory: Whole, warnings: tuple[str, ...]) -> Entry:
     """Return the entry of an accepted memory; one that nobody reviewed after a finding is held."""
-    flagged = (memory.review_reason or "").startswith(FLAGGED)
+    flagged = is_flagged(memory.review_reason)
     return shown(
         memory,
         State.QUARANTINED if flagged else State.SHOWN,

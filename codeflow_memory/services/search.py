@@ -155,7 +155,7 @@ def best(scores: Mapping[str, float], rows: Mapping[str, Light], limit: int) -> 
 
 def _kept(rows: Visible, question: Question, at: int) -> AbstractSet[str]:
     narrowed = (question.kind, question.collection, question.path, question.branch)
-    if not any(narrowed) and not rows.expired(at):
+    if not any(narrowed) and not rows.expired(at) and not rows.flagged:
         return rows.by_id.keys()
     requested = Requested([question.path] if question.path else [])
     return {m for m, row in rows.by_id.items() if _matches(row, question, requested, at)}
@@ -163,7 +163,8 @@ def _kept(rows: Visible, question: Question, at: int) -> AbstractSet[str]:
 
 def _matches(row: Light, question: Question, requested: Requested, at: int) -> bool:
     return (
-        (row.valid_to is None or row.valid_to > at)
+        not row.flagged
+        and (row.valid_to is None or row.valid_to > at)
         and (question.kind is None or row.kind == question.kind)
         and (question.collection is None or row.collection is question.collection)
         and (not row.paths or requested.concerned(row.paths))

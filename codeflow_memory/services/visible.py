@@ -38,6 +38,7 @@ class Visible:
         by_id: The entries, by id.
         arranged: Their ids, by what filters read of them; a part for each scope.
         long: `codeflow_memory.domain.ranking.lengths` of them.
+        flagged: Ids of those that a finding of the scanner holds back until somebody reviews them.
         first_expiry: The least ``valid_to`` among them, Unix microseconds; ``None`` without any.
         generations: Scope to the generation at which its entries were these.
     """
@@ -45,6 +46,7 @@ class Visible:
     by_id: Mapping[str, Light]
     arranged: tuple[Arranged, ...]
     long: Mapping[str, int]
+    flagged: frozenset[str]
     first_expiry: int | None
     generations: Mapping[int, int]
 
@@ -64,7 +66,8 @@ def of_rows(rows: Iterable[Light], generations: Mapping[int, int]) -> Visible:
     arranged = arrange(traits)
     expiries = [mark.valid_to for mark in arranged.marks if mark.valid_to is not None]
     long = ranking.lengths({row.memory_id: row.characters for row in by_id.values()})
-    return Visible(by_id, (arranged,), long, min(expiries, default=None), generations)
+    flagged = frozenset(row.memory_id for row in by_id.values() if row.flagged)
+    return Visible(by_id, (arranged,), long, flagged, min(expiries, default=None), generations)
 
 
 class Shelf:
@@ -156,7 +159,8 @@ def _joined(parts: list[Visible]) -> Visible:
     firsts = [part.first_expiry for part in parts if part.first_expiry is not None]
     arranged = tuple(one for part in parts for one in part.arranged)
     generations = {s: g for part in parts for s, g in part.generations.items()}
-    return Visible(by_id, arranged, long, min(firsts, default=None), generations)
+    flagged = frozenset[str]().union(*(part.flagged for part in parts))
+    return Visible(by_id, arranged, long, flagged, min(firsts, default=None), generations)
 
 
 def scope_ids(reach: Reach) -> list[int]:

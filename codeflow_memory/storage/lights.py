@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.memory import Collection, Content, Status
 from codeflow_memory.storage import contents
 from codeflow_memory.storage.engine import Row, Transaction
@@ -32,6 +33,7 @@ class Light(NamedTuple):
     branches: tuple[str, ...]
     cited: tuple[str, ...]
     characters: int
+    flagged: bool
 
 
 def in_statuses(
@@ -46,7 +48,7 @@ def in_statuses(
         """
         SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
                m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
-               m.tags, m.paths, m.branches, m.cited, m.characters
+               m.tags, m.paths, m.branches, m.cited, m.characters, m.review_reason
           FROM json_each(:scopes) AS s
          CROSS JOIN json_each(:statuses) AS t
          CROSS JOIN memories AS m
@@ -69,7 +71,7 @@ def find_all(tx: Transaction, scope_ids: Iterable[int], memory_ids: Iterable[str
         """
         SELECT m.memory_id, m.scope_id, m.revision, m.status, m.kind, m.collection,
                m.sensitivity, m.owner, m.updated_at, m.valid_to, m.trust,
-               m.tags, m.paths, m.branches, m.cited, m.characters
+               m.tags, m.paths, m.branches, m.cited, m.characters, m.review_reason
           FROM json_each(:scopes) AS s
          CROSS JOIN json_each(:memory_ids) AS i
          CROSS JOIN memories AS m
@@ -186,7 +188,7 @@ class _Lists(dict[str, tuple[str, ...]]):
 def _light(row: Row, lists: _Lists) -> Light:
     (
         memory_id, scope_id, revision, status, kind, collection, sensitivity, owner, updated_at,
-        valid_to, trust, tags, paths, branches, cited, characters,
+        valid_to, trust, tags, paths, branches, cited, characters, review_reason,
     ) = row  # fmt: skip
     return Light(
         memory_id,
@@ -205,4 +207,5 @@ def _light(row: Row, lists: _Lists) -> Light:
         lists[branches],
         lists[cited],
         characters,
+        is_flagged(review_reason),
     )
