@@ -11,6 +11,7 @@ CATALOGUES = {
     "issued": [rule.marks for rule in secret_rules.RULES],
     "surroundings": [form.marks for form in secret_context._FORMS],
     "orders": [rule.marks for rule in scan_rules.RULES],
+    "orders beside": [rule.also for rule in scan_rules.RULES if rule.also],
 }
 
 
