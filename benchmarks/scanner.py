@@ -87,7 +87,7 @@ def _alarms(data: Path | None, repositories: Iterable[Path]) -> Iterator[Rate]:
             continue
         found = guidance.read_guidance(checkout, commit)
         texts = [f"{piece.title}\n{piece.body}" for piece in found.pieces]
-        yield _measure(f"guidance: {path.name}", texts, tell=True)
+        yield _measure(f"guidance: {path.resolve().name}", texts, tell=True)
 
 
 def _measure(name: str, texts: list[str], *, tell: bool = False) -> Rate:

@@ -198,3 +198,6 @@ def print_memory(memory: dict[str, Any]) -> None:
         "sources", "review_reason", "superseded_by", "author", "origin", "updated_at",
     )  # fmt: skip
     output.print_fields({name: memory.get(name) for name in shown})
+    for found in memory.get("findings") or []:
+        place = f"{found['field']} {found['start']}-{found['end']}"
+        click.echo(f"finding: {found['rule']} ({found['severity']}) at {place}")
