@@ -145,7 +145,7 @@ class Loader:
         for number, token in enumerate(self.runs("oak", project)):
             draft = self.draft(way, number, self.texts[number], collection="private")
             made = self.post(token, way, draft | {"derived_from": pairs})
-            assert made is None or made["review_reason"].split(":")[0] in {"flagged", "derived"}
+            assert made is None or made["review_reason"].split(":")[0] in {"flagged", "tainted"}
             way.author = token
 
     def learned(self):
