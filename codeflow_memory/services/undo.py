@@ -6,6 +6,7 @@ Nothing is taken out of any history: an undo is itself a batch, and can be undon
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from codeflow_memory.domain import findings
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.errors import (
     ForbiddenError,
@@ -15,7 +16,7 @@ from codeflow_memory.domain.errors import (
     UndoConflictError,
 )
 from codeflow_memory.domain.lifecycle import MOVES, Action
-from codeflow_memory.domain.memory import Collection, Memory, Status
+from codeflow_memory.domain.memory import Collection, Content, Memory, Status
 from codeflow_memory.domain.revision import Revision
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services import access as accesses
@@ -310,7 +311,7 @@ def _put_back(mutation: Mutation, step: _Step, target: Revision | None) -> Memor
             superseded_by=target.superseded_by,
             content=content,
             content_sha256=target.content_sha256,
-            review_reason="undone" if target.status is Status.PROPOSED else None,
+            review_reason=_reason(mutation.tx, memory, target.status, content),
             self_approved=memory.self_approved and target.status is not Status.PROPOSED,
         ),
         entries.Change(
@@ -323,6 +324,26 @@ def _put_back(mutation: Mutation, step: _Step, target: Revision | None) -> Memor
     if not same_text:
         anchors.keep(mutation, written, anchors.Anchors(), renew=True)
     return written
+
+
+def _reason(tx: Transaction, memory: Memory, status: Status, content: Content) -> str | None:
+    """Return why what comes back waits, or is held back although it is accepted.
+
+    An import may bring what is accepted and flagged at once; only a person's approval clears that.
+    """
+    if status is Status.PROPOSED:
+        return "undone"
+    if status is not Status.ACCEPTED or _approved(tx, memory):
+        return None
+    rules = findings.rules_of(content)
+    return findings.FLAGGED + ",".join(rules) if rules else None
+
+
+def _approved(tx: Transaction, memory: Memory) -> bool:
+    return any(
+        given.decision == "approve"
+        for given in approvals.find_all(tx, memory.repository_id, memory.memory_id)
+    )
 
 
 def _editor(tx: Transaction, memory: Memory, target: Revision) -> str:
