@@ -1,0 +1,70 @@
+"""Credentials that are spoken of: a word for a secret, and near it what no author would invent.
+
+Nothing ties the two but their nearness on one line, so the value itself must be convincing: letters
+of both cases and digits in turn, or, right behind the word, digits and letters with a sign.
+"""
+
+import re
+from collections.abc import Iterator
+
+from codeflow_memory.domain.secret_values import Found, is_generated, is_marked, trimmed
+
+_BEHIND = 64
+"""Characters behind the word; a value further away belongs to something else."""
+
+_BEFORE = 40
+"""Characters before it, for "use … as the password"."""
+
+_PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "creds", "credentials")
+_CHINESE = ("\u5bc6\u7801", "\u53e3\u4ee4", "\u5bc6\u94a5", "\u4ee4\u724c", "\u51ed\u636e")
+_TOKENS = ("token", "secret", "api key", "api-key", "apikey", "access key", "private key")
+_SHORT = (" pw", "_pw", " pwd", "_pwd", " psk", "_psk", "_key")
+_NOUNS = (*_PASSWORDS, *_CHINESE, *_TOKENS, *_SHORT)
+_FOR_PASSWORDS = frozenset((*_PASSWORDS, *_CHINESE, *_SHORT[:-1]))
+
+_WORD = re.compile(r"[^\s\"'`<>|,;(){}\[\]\x7f-\U0010FFFF]{7,200}")
+_ASSIGNED = re.compile(r"[\w.-]{1,40}[=:]+(?=.)")
+_AS = re.compile(r"\b(?:as|for|is)\s[^\n]{0,20}\Z|\u4f5c\u4e3a\Z|\u4e3a\Z|\u662f\Z")
+_NEXT = re.compile(
+    r"[\"'`]?(?: ?\([^()\n]{1,30}\)| (?:for|of|on|to) [^:\n]{1,30}(?=:))?[ \t:=,|]{0,4}[\"'`]?"
+)
+
+
+def find_spoken(text: str, lowered: str) -> Iterator[Found]:
+    """Yield what is near a word for a secret; *lowered* is *text* in lower case."""
+    for noun in _NOUNS:
+        at = lowered.find(noun)
+        while at >= 0:
+            yield from _near(text, at, at + len(noun), password=noun in _FOR_PASSWORDS)
+            at = lowered.find(noun, at + len(noun))
+
+
+def _near(text: str, start: int, end: int, *, password: bool) -> Iterator[Found]:
+    kind = "password" if password else "credential"
+    line_end = text.find("\n", end, end + _BEHIND)
+    for span in _words(text, end, end + _BEHIND if line_end < 0 else line_end):
+        yield kind, *span
+    if password:
+        following = _NEXT.match(text, end)
+        found = _WORD.match(text, following.end()) if following else None
+        if found:
+            first, last = trimmed(text, *found.span())
+            if is_marked(text[first:last]):
+                yield kind, first, last
+    line = text.rfind("\n", max(0, start - _BEFORE), start) + 1 or max(0, start - _BEFORE)
+    if _AS.search(text, line, start):
+        yield from ((kind, *span) for span in _words(text, line, start))
+
+
+def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of generated words that begin between *start* and *end*."""
+    at = start
+    while found := _WORD.search(text, at):
+        if found.start() >= end:
+            return
+        at = found.end()
+        first, last = trimmed(text, *found.span())
+        if assigned := _ASSIGNED.match(text, first, last):
+            first = assigned.end()
+        if is_generated(text[first:last]):
+            yield first, last
