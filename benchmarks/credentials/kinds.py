@@ -25,6 +25,7 @@ class Draw:
         self.random = random.Random(seed)  # noqa: S311 - samples that stay the same
 
     def __call__(self, count: int, alphabet: str = ALNUM) -> str:
+        """Return *count* characters of *alphabet*."""
         return "".join(self.random.choice(alphabet) for _ in range(count))
 
     def hex(self, count: int) -> str:

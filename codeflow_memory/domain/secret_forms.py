@@ -43,15 +43,11 @@ _ELEMENT = re.compile(
 _PGPASS = re.compile(
     r":(?:\d{2,5}|\*):[\w*-]{1,63}:[\w*-]{1,63}:(?P<value>[^\s:]{4,100})$", re.M | re.A
 )
-_KEY_IS = re.compile(
-    r"(?:key|token|secret|\u5bc6\u94a5|\u4ee4\u724c)(?:\s{1,3}(?:is|was|to|=|:)\s{1,3}|\s{0,3}(?:\u662f|\u4e3a|:)\s{0,3})"
-    r"[\"'`]?(?P<value>[\w.~+/=-]{16,200})"
-)
 _COOKIE = re.compile(
     r"cookie[\"']?: ?[\"']?(?:[^\n;]{0,80}; ?){0,3}[\w.-]{2,40}=(?P<value>[\w.%+/=-]{16,400})", re.A
 )
 _MYSQL = re.compile(
-    r"(?:mysql|mariadb)[a-z-]{0,12}\s[^\n]{0,80}?\s?-p[\"']?(?P<value>[^\s\"'-][^\s\"']{5,100})"
+    r"(?:mysql|mariadb)[a-z-]{0,12}\s[^\n]{0,80}?(?<=\s)-p[\"']?(?P<value>[^\s\"'-][^\s\"']{5,100})"
 )
 _LOGIN = re.compile(r"login\s[^\n]{0,80}?(?<=\s)-p[ =][\"']?(?P<value>[^\s\"']{4,100})")
 _REDIS = re.compile(r"redis-cli\s[^\n]{0,80}?(?<=\s)-a[ =][\"']?(?P<value>[^\s\"']{4,100})")
@@ -64,10 +60,6 @@ _SSL = re.compile(r"-pass(?:in|out|word)?\s{1,3}[\"']?pass:(?P<value>[^\s\"']{4,
 _NET_USE = re.compile(r"net use\s[^\n]{0,80}?\s(?P<value>[^\s/]{6,100})\s{1,3}/user:")
 _HTPASSWD = re.compile(r"htpasswd\s[^\n]{0,80}?\s(?P<value>[^\s\"'./-]{6,100})\s{0,3}$", re.M)
 _SAMBA = re.compile(r"(?:-u|--user)[ =]{1,2}[\"']?[\w.\\/-]{1,60}%(?P<value>[^\s\"']{4,100})")
-_ATTRIBUTE = re.compile(
-    r"(?:password|passwd|pwd|passphrase|secret|psk|requirepass)[\"']?(?:\s{1,3}value)?"
-    r"\s{0,3}[= ]\s{0,3}[\"'](?P<value>[^\s\"']{6,100})[\"']"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +75,6 @@ class _Form:
 
 
 _FORMS = (
-    _Form("credential", _KEY_IS, ("key", "token", "secret", "密钥", "令牌")),
     _Form("credential", _COOKIE, ("cookie",)),
     _Form("password", _MYSQL, ("mysql", "mariadb")),
     _Form("password", _LOGIN, ("login",)),
@@ -94,7 +85,6 @@ _FORMS = (
     _Form("password", _NET_USE, ("net use",)),
     _Form("password", _HTPASSWD, ("htpasswd",)),
     _Form("password", _SAMBA, ("smb", "cifs", "rpcclient", "curl")),
-    _Form("password", _ATTRIBUTE, ("value", "requirepass", "psk")),
     _Form("connection-password", _CONNECTION, ("password", "pwd")),
     _Form("password", _PROSE, ("password", "passphrase", "passwd", "pwd")),
     _Form("password", _CHINESE, ("密码", "口令", "密钥", "令牌")),

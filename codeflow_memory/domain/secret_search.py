@@ -5,7 +5,8 @@ The forms that name their issuer are rows of `secret_rules`; what surroundings g
 issuers count.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from codeflow_memory.domain.marks import Marks
 from codeflow_memory.domain.secret_context import find_in_context
@@ -33,32 +34,38 @@ def find_all(text: str, depth: int = 0) -> Iterator[Found]:
         depth: How often what is searched was decoded before.
     """
     original = Rebuilt(text)
-    yield from _issued(text)
+    lowered = text.lower()
+    yield from _issued(text, lowered)
     whole = decoded(original)
     views = [view for view in (whole, unspaced(original)) if view is not original]
     for view in views:
-        yield from _mapped(view, _issued(view.text))
+        yield from _around(view, partial(_issued, about=lowered))
     broken = joined(whole)
-    if broken is not whole:
-        yield from _continued(broken)
+    yield from _continued(broken, lowered)
     yield from find_in_context(text)
     for view in views:
-        yield from _mapped(view, find_in_context(view.text))
+        yield from _around(view, find_in_context)
     if depth < _MAX_DEPTH:
-        for view in dict.fromkeys((original, *views, broken)):
-            yield from _mapped(view, _within_encoded(view, depth))
+        look = partial(_within_encoded, depth=depth)
+        yield from look(text)
+        for view in dict.fromkeys((*views, broken)):
+            yield from _around(view, look)
 
 
-def _mapped(view: Rebuilt, found: Iterator[Found]) -> Iterator[Found]:
-    return ((kind, *view.span(start, end)) for kind, start, end in found)
+def _around(view: Rebuilt, look: Callable[[str], Iterator[Found]]) -> Iterator[Found]:
+    """Look around what was changed in *view*: the rest is searched as it is."""
+    for first, last in view.windows():
+        for kind, start, end in look(view.text[first:last]):
+            # What a window's own start lays bare is none.
+            if start or not first or view.text[first - 1] == "\n":
+                yield kind, *view.span(first + start, first + end)
 
 
-def _rows(text: str) -> Iterator[tuple[Rule, int, int]]:
-    """Yield each match of a row with the span of its secret."""
-    lowered = text.lower()
+def _rows(text: str, about: str) -> Iterator[tuple[Rule, int, int]]:
+    """Yield each match of a row with the span of its secret; *about* has the words it needs."""
     for index in _MARKS.rows(text):
         rule = RULES[index]
-        if rule.near not in lowered:
+        if rule.near not in about:
             continue
         pattern = rule.pattern
         part = "secret" if "secret" in pattern.groupindex else 0
@@ -67,22 +74,21 @@ def _rows(text: str) -> Iterator[tuple[Rule, int, int]]:
                 yield rule, *found.span(part)
 
 
-def _issued(text: str) -> Iterator[Found]:
-    return ((rule.kind, start, end) for rule, start, end in _rows(text))
+def _issued(text: str, about: str) -> Iterator[Found]:
+    return ((rule.kind, start, end) for rule, start, end in _rows(text, about))
 
 
-def _continued(view: Rebuilt) -> Iterator[Found]:
+def _continued(view: Rebuilt, about: str) -> Iterator[Found]:
     """Yield what goes on over a break: as far as the form needs it, or it looks like the rest."""
-    for rule, start, end in _rows(view.text):
-        cuts = view.cuts(start, end)
-        if not cuts:
-            continue
-        bounds = [*cuts, end]
-        last = _enough(rule, view.text, start, bounds)
-        while last + 1 < len(bounds) and _is_rest(view.text[bounds[last] : bounds[last + 1]]):
-            last += 1
-        if last:
-            yield rule.kind, *view.span(start, bounds[last])
+    for first, last in view.windows():
+        text = view.text[first:last]
+        for rule, start, end in _rows(text, about):
+            bounds = [*(cut - first for cut in view.cuts(first + start, first + end)), end]
+            at = _enough(rule, text, start, bounds)
+            while at + 1 < len(bounds) and _is_rest(text[bounds[at] : bounds[at + 1]]):
+                at += 1
+            if at:
+                yield rule.kind, *view.span(first + start, first + bounds[at])
 
 
 def _enough(rule: Rule, text: str, start: int, bounds: list[int]) -> int:
@@ -100,8 +106,8 @@ def _is_rest(piece: str) -> bool:
     return len(piece) >= _MIN_REST and any(c.isdigit() for c in piece) and is_random(piece)
 
 
-def _within_encoded(view: Rebuilt, depth: int) -> Iterator[Found]:
-    for start, end, meaning in encoded(view.text):
+def _within_encoded(text: str, depth: int) -> Iterator[Found]:
+    for start, end, meaning in encoded(text):
         inner = next(find_all(meaning, depth + 1), None)
         if inner is not None:
             yield inner[0], start, end

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html.entities import html5
 
+from codeflow_memory.domain.secret_values import is_random
+
 _ESCAPE = re.compile(
     r"%(?P<percent>[2-7][0-9A-Fa-f])|&#(?P<decimal>0{0,4}\d{2,3});|&#[xX](?P<hexed>0{0,4}[2-7][0-9a-fA-F]);"
     r"|&(?P<name>[a-zA-Z]{2,8});|\\x(?P<byte>[2-7][0-9a-fA-F])|\\u00(?P<unit>[2-7][0-9a-fA-F])"
@@ -18,23 +20,33 @@ _ESCAPE = re.compile(
 )
 _ESCAPED = re.compile(r"%[2-7]|&[#a-zA-Z]|\\[xuU]")
 
-_PIECE = r"[\w.~+/=@%:!#$^*?-]"
+_PIECE = re.compile(r"[\w.~+/=@%:!#$^*?-]", re.A)
+# Both begin with characters that are rare, and what stands before them is looked at afterwards:
+# a pattern that looks behind is tried at every character.
 _GLUE = re.compile(
-    rf"(?<={_PIECE})(?:(?P<quote>[\"'])(?:\s{{0,24}}(?:[+&.~]|\|\||\.\.)\s{{0,24}}|\s{{0,3}}\\?\n\s{{0,24}}"
-    rf"|\s{{1,3}})[\"']|\\\r?\n[ \t]{{0,24}})(?={_PIECE})",
+    r"[\"'](?:\s{0,24}(?:[+&.~]|\|\||\.\.)\s{0,24}|\s{0,3}\\?\n\s{0,24}|\s{1,3})[\"'](?=[\w.~+/=@%:!#$^*?-])"
+    r"|\\\r?\n[ \t]{0,24}(?=[\w.~+/=@%:!#$^*?-])",
     re.A,
 )
-_BREAK = re.compile(
-    r"(?<=[\w.~+/=-])(?:\r?\n[ \t]{0,24}(?:[>|#*]|//)?[ \t]{0,4}|[\"'],\s{1,24}[\"'])(?=[\w.~+/=-])",
-    re.A,
-)
+_BREAK = re.compile(r"\n[ \t]{0,24}(?:[>|#*]|//)?[ \t]{0,4}(?=[\w.~+/=-])", re.A)
+_LISTED = re.compile(r",\s{1,24}[\"'](?=[\w.~+/=-])", re.A)
+_TOKEN = re.compile(r"[\w.~+/=-]{1,80}", re.A)
+_SPACED_HINT = re.compile(r"[ \u00a0][!-~][ \u00a0]{1,2}[!-~][ \u00a0]{1,2}[!-~][ \u00a0]")
 _SPACED = re.compile(
-    r"(?<![^\s\"'`=:(|>\x7f-\U0010FFFF])(?:[!-~][ \u00a0]{1,2}){11,400}[!-~](?=[\s\"'`,;).|<\x7f-\U0010FFFF]|\Z)"
+    r"(?<![^\s\"'`=:(|>\x7f-\U0010FFFF])(?:[!-~][ \u00a0]{1,2}){11,400}[!-~]"
+    r"(?=[\s\"'`,;).|<\x7f-\U0010FFFF]|\Z)"
 )
+_DIGIT = re.compile(r"[0-9]")
 _GAP = re.compile(r"[ \u00a0]{1,2}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}(?![A-Za-z0-9+/_=-])")
 _HEX = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffd]")
+
+_MIN_BROKEN = 16
+"""Characters that the pieces around a break have together, to be joined."""
+
+_AROUND = 240
+"""Characters around a place that was changed, in which a search looks for what it brought."""
 
 _STANDARD = str.maketrans("-_", "+/")
 
@@ -65,6 +77,18 @@ class Rebuilt:
         first, last = self._place(start)[0], self._place(end - 1)[1]
         return (first, last) if self.source is None else self.source.span(first, last)
 
+    def windows(self) -> list[tuple[int, int]]:
+        """Return the parts of ``text`` around what was changed, apart from each other."""
+        parts: list[tuple[int, int]] = []
+        for at in self.at:
+            begin, end = max(0, at - _AROUND), min(len(self.text), at + _AROUND)
+            begin = self.text.rfind("\n", begin, at) + 1 or begin
+            if parts and begin <= parts[-1][1]:
+                parts[-1] = (parts[-1][0], end)
+            else:
+                parts.append((begin, end))
+        return parts
+
     def cuts(self, start: int, end: int) -> list[int]:
         """Return the places within ``text[start:end]`` where something was left out."""
         first, last = bisect_right(self.at, start), bisect_right(self.at, end - 1)
@@ -84,16 +108,26 @@ def decoded(seen: Rebuilt) -> Rebuilt:
     """Resolve percent signs, entities and escapes of visible ASCII, and join what code joins."""
     if _ESCAPED.search(seen.text):
         seen = _edited(seen, _resolved(seen.text))
-    return _edited(seen, _left_out(_GLUE, seen.text))
+    text = seen.text
+    return _edited(
+        seen,
+        (
+            (found.start(), found.end(), "")
+            for found in _GLUE.finditer(text)
+            if _PIECE.match(text, found.start() - 1)
+        ),
+    )
 
 
 def joined(seen: Rebuilt) -> Rebuilt:
     """Join lines, and pieces in a list, that may belong together: most do not."""
-    return _edited(seen, _left_out(_BREAK, seen.text))
+    return _edited(seen, sorted(_breaks(seen.text)))
 
 
 def unspaced(seen: Rebuilt) -> Rebuilt:
     """Take the gaps out of single characters in a row."""
+    if not _SPACED_HINT.search(seen.text):
+        return seen
     return _edited(
         seen,
         (
@@ -141,8 +175,27 @@ def _resolved(text: str) -> Iterator[Edit]:
             yield found.start(), found.end(), character
 
 
-def _left_out(pattern: re.Pattern[str], text: str) -> Iterator[Edit]:
-    return ((found.start(), found.end(), "") for found in pattern.finditer(text))
+def _breaks(text: str) -> Iterator[Edit]:
+    for found in _BREAK.finditer(text):
+        start, end = found.span()
+        start -= text[start - 1 : start] == "\r"
+        if _is_broken(text, start, end):
+            yield start, end, ""
+    for found in _LISTED.finditer(text):
+        start, end = found.span()
+        if text[start - 1 : start] in {'"', "'"} and _is_broken(text, start - 1, end):
+            yield start - 1, end, ""
+
+
+def _is_broken(text: str, start: int, end: int) -> bool:
+    """Tell whether what stands around a break is no prose."""
+    # Turned around: a search for what ends at a place begins anew at each character.
+    before = _TOKEN.match(text[max(0, start - 80) : start][::-1])
+    behind = _TOKEN.match(text, end)
+    if before is None or behind is None:
+        return False
+    both = before[0][::-1] + behind[0]
+    return len(both) >= _MIN_BROKEN and _DIGIT.search(both) is not None and is_random(both)
 
 
 def _edited(seen: Rebuilt, edits: Iterable[Edit]) -> Rebuilt:
