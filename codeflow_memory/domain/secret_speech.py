@@ -22,6 +22,12 @@ _BEHIND = 64
 _BEFORE = 40
 """Characters before it, for "use … as the password"."""
 
+_LONGEST = 72
+"""Characters of what only nearness gives away; data in base64 is longer, or has its signs."""
+
+_DATA = re.compile(r"/|\+.*\+|=\Z|\AeyJ|\AAAAA|\A(?:[a-z]{2,8}_)?[0-9A-HJKMNP-TV-Z]{26}\Z")
+"""Base64 of bytes, JSON or a public key, and our own kind of id."""
+
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "creds", "credentials")
 _CHINESE = ("\u5bc6\u7801", "\u53e3\u4ee4", "\u5bc6\u94a5", "\u4ee4\u724c", "\u51ed\u636e")
 _TOKENS = (
@@ -62,8 +68,10 @@ def find_spoken(text: str, lowered: str) -> Iterator[Found]:
     for noun in _NOUNS:
         at = lowered.find(noun)
         while at >= 0:
-            yield from _near(text, at, at + len(noun), password=noun in _FOR_PASSWORDS)
-            at = lowered.find(noun, at + len(noun))
+            end = at + len(noun)
+            if not lowered[end : end + 1].isascii() or not lowered[end : end + 1].isalpha():
+                yield from _near(text, at, end, password=noun in _FOR_PASSWORDS)
+            at = lowered.find(noun, end)
 
 
 def _near(text: str, start: int, end: int, *, password: bool) -> Iterator[Found]:
@@ -100,5 +108,6 @@ def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         first, last = trimmed(text, *found.span())
         if assigned := _ASSIGNED.match(text, first, last):
             first = assigned.end()
-        if is_generated(text[first:last]):
+        value = text[first:last]
+        if len(value) <= _LONGEST and not _DATA.search(value) and is_generated(value):
             yield first, last

@@ -81,6 +81,7 @@ def is_marked(value: str) -> bool:
         and _SIGN.search(value) is not None
         and _HAS_DIGIT.search(value) is not None
         and not value[0].isdigit()
+        and value[0] not in "?&#="
         and is_password(value)
         and not _LOCATION.match(value)
     )

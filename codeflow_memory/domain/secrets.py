@@ -5,7 +5,7 @@ as a reader does, so that a character without width or a look-alike letter does 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.drafts import MAX_BODY, MAX_TITLE
@@ -13,9 +13,14 @@ from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.lookalikes import latinised, view
 from codeflow_memory.domain.memory import Content
 from codeflow_memory.domain.secret_search import find_all
+from codeflow_memory.domain.secret_values import Found
 
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _WORD = re.compile(r"[^\W_]")
+
+
+Detector = Callable[[str], Iterable[Found]]
+"""Finds more of them: kind, start and end of each, as `find_all` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Secret:
     end: int
 
 
-def find(text: str) -> list[Secret]:
+def find(text: str, detectors: Sequence[Detector] = ()) -> list[Secret]:
     """Find the secrets of *text*, in order and apart from each other.
 
     Where two forms overlap, the one that starts first, then the longer one, then the one that
@@ -36,6 +41,11 @@ def find(text: str) -> list[Secret]:
     seen = latinised(view(text))
     # Stable sorting keeps the rows of issuers, which come first, ahead of their surroundings.
     spans = [(*seen.span(start, end), kind) for kind, start, end in find_all(seen.text)]
+    spans += [
+        (*seen.span(start, end), kind)
+        for detect in detectors
+        for kind, start, end in detect(seen.text)
+    ]
     marked = [found.span() for found in _MARKER.finditer(text)]
     secrets: list[Secret] = []
     for start, end, kind in sorted(spans, key=lambda s: (s[0], -s[1])):
@@ -48,7 +58,7 @@ def find(text: str) -> list[Secret]:
     return secrets
 
 
-def redact(text: str) -> tuple[str, tuple[str, ...]]:
+def redact(text: str, detectors: Sequence[Detector] = ()) -> tuple[str, tuple[str, ...]]:
     """Replace each secret of *text* by ``[redacted:<kind>]``.
 
     Returns:
@@ -56,7 +66,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """
     kinds: list[str] = []
     # A replacement can bare another secret; each turn leaves fewer characters, so this ends.
-    while secrets := find(text):
+    while secrets := find(text, detectors):
         pieces: list[str] = []
         end = 0
         for secret in secrets:
@@ -67,7 +77,9 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(dict.fromkeys(kinds))
 
 
-def redact_content(content: Content) -> tuple[Content, tuple[str, ...]]:
+def redact_content(
+    content: Content, detectors: Sequence[Detector] = ()
+) -> tuple[Content, tuple[str, ...]]:
     """Redact every text of *content*.
 
     Returns:
@@ -80,7 +92,7 @@ def redact_content(content: Content) -> tuple[Content, tuple[str, ...]]:
     kinds: list[str] = []
 
     def clean(text: str) -> str:
-        text, found = redact(text)
+        text, found = redact(text, detectors)
         kinds.extend(found)
         return text
 
