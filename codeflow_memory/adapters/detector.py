@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 
-from codeflow_memory.domain.secret_values import Found, is_password, is_token
+from codeflow_memory.domain.secret_values import Found, is_data, is_password, is_token
 
 _MIN_VALUE = 8
 """Characters; what is shorter is in too many other words."""
@@ -51,7 +51,7 @@ def is_present() -> bool:
 
 
 def _is_none(value: str) -> bool:
-    return not is_token(value) and not is_password(value)
+    return is_data(value) or not (is_token(value) or is_password(value))
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from codeflow_memory.domain.secret_values import (
     Found,
+    is_data,
     is_generated,
     is_marked,
     is_password,
@@ -24,9 +25,6 @@ _BEFORE = 40
 
 _LONGEST = 72
 """Characters of what only nearness gives away; data in base64 is longer, or has its signs."""
-
-_DATA = re.compile(r"/|\+.*\+|=\Z|\AeyJ|\AAAAA|\A(?:[a-z]{2,8}_)?[0-9A-HJKMNP-TV-Z]{26}\Z")
-"""Base64 of bytes, JSON or a public key, and our own kind of id."""
 
 _PASSWORDS = ("password", "passwd", "passphrase", "passcode", "passwort", "creds", "credentials")
 _CHINESE = ("\u5bc6\u7801", "\u53e3\u4ee4", "\u5bc6\u94a5", "\u4ee4\u724c", "\u51ed\u636e")
@@ -109,5 +107,5 @@ def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if assigned := _ASSIGNED.match(text, first, last):
             first = assigned.end()
         value = text[first:last]
-        if len(value) <= _LONGEST and not _DATA.search(value) and is_generated(value):
+        if len(value) <= _LONGEST and not is_data(value) and is_generated(value):
             yield first, last

@@ -26,7 +26,7 @@ GENERATED_TURNS = 0.25
 """The same for a value that nothing assigns."""
 
 _PLACEHOLDER = re.compile(
-    r"[x*.•#_?-]+|<.*|\[.*|\(.*|\{.*|\$.*|%.*|@.*|your\b.*|your[_-].*|my[_-]?(?:secret|password|token|key).*"
+    r"[x*.•#_?-]+|<.*|\[.*|\(.*|\{.*|\$.*|%.*|@.*|your\b.*|your[_-].*|my[_-]?(?:secret|password|token|key).*|id=.*"
     r"|.*(?:redacted|example|placeholder|change[_-]?me|change[_-]?it|dummy|insert|replace[_-]|not[_-]?set|\.\.\.|…).*"
     r"|(?:test|pass|password|valid|invalid|wrong)(?:pass|password)?\d{1,4}!?"
     r"|(?:pass|password|passwd|pwd|secret|token|key|user|username|postgres|root|none|null|true|false)",
@@ -43,6 +43,7 @@ _LOCATION = re.compile(
 )
 _PART = re.compile(r"[A-Za-z]*\d{0,4}|\d+")
 _SPLIT = re.compile(r"[-_./:@+\s]")
+_DATA = re.compile(r"/|\+.*\+|=\Z|\AeyJ|\AAAAA|\A(?:[a-z]{2,8}_)?[0-9A-HJKMNP-TV-Z]{26}\Z")
 _CALL = re.compile(r"[$(\[{]|::|->|=>")
 _SIGN = re.compile(r"[!#$^*&?~]|@(?!\w+\.)")
 _WORDY = re.compile(r"[a-z]{6}")
@@ -72,6 +73,11 @@ def is_generated(value: str) -> bool:
         and _PLACEHOLDER.fullmatch(value) is None
         and _ALGORITHM.match(value) is None
     )
+
+
+def is_data(value: str) -> bool:
+    """Tell whether *value* could be base64 of bytes, JSON or a public key, or our own kind of id."""
+    return _DATA.search(value) is not None
 
 
 def is_marked(value: str) -> bool:
