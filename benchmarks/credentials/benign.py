@@ -55,7 +55,8 @@ def _encoded_text(draw: Draw) -> str:
 
 
 def _version(draw: Draw) -> str:
-    return f"{draw(1, '123')}.{draw(2, '12345')}.{draw(1, '0123')}-rc.{draw(1, '123')}+build.{draw.hex(7)}"
+    major, minor, patch = draw(1, "123"), draw(2, "12345"), draw(1, "0123")
+    return f"{major}.{minor}.{patch}-rc.{draw(1, '123')}+build.{draw.hex(7)}"
 
 
 ANCHORS: dict[str, Anchor] = {
@@ -145,7 +146,7 @@ PROSE = (
     'cache_key = f"user:{user_id}:v2"',
     "\u6570\u636e\u5e93\u5bc6\u7801\u5728\u914d\u7f6e\u6587\u4ef6\u4e2d\uff0c\u4e0d\u8981\u63d0\u4ea4\u3002",
     "\u5bc6\u7801\u662f\u5fc5\u586b\u9879\uff0c\u81f3\u5c11 12 \u4f4d\u3002",
-    "\u4ee4\u724c\u8fc7\u671f\u540e\u8fd4\u56de 401\uff0c\u5ba2\u6237\u7aef\u8981\u91cd\u65b0\u767b\u5f55\u3002",
+    "\u4ee4\u724c\u8fc7\u671f\u540e\u8fd4\u56de 401\uff0c\u8981\u91cd\u65b0\u767b\u5f55\u3002",
     "ticket PROJ-12345 asks for version 1.22.333-rc.4+build.5678",
     "escape `%20` and `&amp;` once, never twice; `\\u0041` is an A",
     'message = "the first part, " + "and the second part of it"',

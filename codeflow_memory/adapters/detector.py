@@ -1,8 +1,8 @@
 """Betterleaks: a maintained detector of credentials, asked beside the rules of the product.
 
-Its library is loaded for the first text (0.2 s, 20 MiB) and opens no connection. Platforms for which
-no package is served do without it, as does a text at which it fails: own rules find what is asked of
-the product alone, and it adds credentials of issuers that they do not know.
+Its library is loaded for the first text (0.2 s, 20 MiB) and opens no connection. Platforms for
+which no package is served do without it, as does a text at which it fails: own rules find what is
+asked of the product alone, and it adds credentials of issuers that they do not know.
 """
 
 import os

@@ -76,7 +76,7 @@ def is_generated(value: str) -> bool:
 
 
 def is_data(value: str) -> bool:
-    """Tell whether *value* could be base64 of bytes, JSON or a public key, or our own kind of id."""
+    """Tell whether *value* could be base64 of bytes, JSON or a public key, or one of our ids."""
     return _DATA.search(value) is not None
 
 
