@@ -137,7 +137,11 @@ _MESSAGING = (
         "slack-webhook", "hooks.slack.com", r"hooks\.slack\.com/[a-z]+/(?P<secret>[\w/-]{20,})"
     ),
     _within("discord-webhook", "/api/webhooks/", r"/api/webhooks/\d{15,21}/(?P<secret>[\w-]{50,})"),
-    _token("discord-token", ".", r"[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}"),
+    _within(
+        "discord-token",
+        ".",
+        r"[MNO](?<![\w-][MNO])[\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])",
+    ),
     _within(
         "teams-webhook",
         "webhook.office.com",

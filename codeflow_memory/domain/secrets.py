@@ -1,25 +1,26 @@
 """Secrets: found in what an author wrote and replaced before anything is stored.
 
-The forms that name their issuer are rows of `secret_rules`; what surroundings give away is in
-`secret_context`. Both see the text as a reader does, so that a character without width or a
-look-alike letter does not hide a secret.
+What is looked for, and in which views of the text, is in `secret_search`. All of them see the text
+as a reader does, so that a character without width or a look-alike letter does not hide a secret.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codeflow_memory.domain.drafts import MAX_BODY, MAX_TITLE
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.lookalikes import latinised, view
-from codeflow_memory.domain.marks import Marks
 from codeflow_memory.domain.memory import Content
-from codeflow_memory.domain.secret_context import Found, find_in_context, is_random
-from codeflow_memory.domain.secret_rules import RULES
+from codeflow_memory.domain.secret_search import find_all
+from codeflow_memory.domain.secret_values import Found
 
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _WORD = re.compile(r"[^\W_]")
-_MARKS = Marks(rule.marks for rule in RULES)
+
+
+Detector = Callable[[str], Iterable[Found]]
+"""Finds more of them: kind, start and end of each, as `find_all` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Secret:
     end: int
 
 
-def find(text: str) -> list[Secret]:
+def find(text: str, detectors: Sequence[Detector] = ()) -> list[Secret]:
     """Find the secrets of *text*, in order and apart from each other.
 
     Where two forms overlap, the one that starts first, then the longer one, then the one that
@@ -39,7 +40,12 @@ def find(text: str) -> list[Secret]:
     """
     seen = latinised(view(text))
     # Stable sorting keeps the rows of issuers, which come first, ahead of their surroundings.
-    spans = [(*seen.span(start, end), kind) for kind, start, end in _found(seen.text)]
+    spans = [(*seen.span(start, end), kind) for kind, start, end in find_all(seen.text)]
+    spans += [
+        (*seen.span(start, end), kind)
+        for detect in detectors
+        for kind, start, end in detect(seen.text)
+    ]
     marked = [found.span() for found in _MARKER.finditer(text)]
     secrets: list[Secret] = []
     for start, end, kind in sorted(spans, key=lambda s: (s[0], -s[1])):
@@ -52,7 +58,7 @@ def find(text: str) -> list[Secret]:
     return secrets
 
 
-def redact(text: str) -> tuple[str, tuple[str, ...]]:
+def redact(text: str, detectors: Sequence[Detector] = ()) -> tuple[str, tuple[str, ...]]:
     """Replace each secret of *text* by ``[redacted:<kind>]``.
 
     Returns:
@@ -60,7 +66,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     """
     kinds: list[str] = []
     # A replacement can bare another secret; each turn leaves fewer characters, so this ends.
-    while secrets := find(text):
+    while secrets := find(text, detectors):
         pieces: list[str] = []
         end = 0
         for secret in secrets:
@@ -71,7 +77,9 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     return text, tuple(dict.fromkeys(kinds))
 
 
-def redact_content(content: Content) -> tuple[Content, tuple[str, ...]]:
+def redact_content(
+    content: Content, detectors: Sequence[Detector] = ()
+) -> tuple[Content, tuple[str, ...]]:
     """Redact every text of *content*.
 
     Returns:
@@ -84,7 +92,7 @@ def redact_content(content: Content) -> tuple[Content, tuple[str, ...]]:
     kinds: list[str] = []
 
     def clean(text: str) -> str:
-        text, found = redact(text)
+        text, found = redact(text, detectors)
         kinds.extend(found)
         return text
 
@@ -112,22 +120,3 @@ def _left(pointer: str, text: str, maximum: int) -> Iterator[Fault]:
         yield Fault(pointer, "is nothing but a secret")
     elif rest != text and len(text) > maximum:
         yield Fault(pointer, f"has more than {maximum} characters once its secrets are replaced")
-
-
-def _found(text: str) -> Iterable[Found]:
-    lowered = text.lower()
-    for index in _MARKS.rows(text):
-        rule = RULES[index]
-        if rule.near not in lowered:
-            continue
-        pattern = rule.pattern
-        part = "secret" if "secret" in pattern.groupindex else 0
-        for found in pattern.finditer(text):
-            start, end = found.span(part)
-            if not rule.wordy or _is_no_name(found[0]):
-                yield rule.kind, start, end
-    yield from find_in_context(text)
-
-
-def _is_no_name(text: str) -> bool:
-    return any(c.isdigit() for c in text) or is_random(text)

@@ -16,10 +16,10 @@ from codeflow_memory.domain.memory import (
 )
 from codeflow_memory.domain.revision import Revision
 from codeflow_memory.domain.scanning import Severity
-from codeflow_memory.domain.secrets import redact
 from codeflow_memory.domain.text import hidden
 from codeflow_memory.domain.times import to_rfc3339
 from codeflow_memory.services.listing import Filter
+from codeflow_memory.services.redaction import redact
 from codeflow_memory.services.views import View
 
 _ID = "mem_01KABCDEFGHJKMNPQRSTVWXYZ0"
@@ -30,7 +30,7 @@ def _checked(text: str) -> str:
     found = hidden(text, multiline=True)
     if found:
         raise ValueError(f"must not contain {found[0].name} (at offset {found[0].offset})")
-    return redact(text)[0]
+    return redact(text)
 
 
 Prose = Annotated[str, AfterValidator(_checked)]

@@ -15,7 +15,6 @@ from codeflow_memory.domain.context import Entry, State
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.manifest import Manifest, for_others
 from codeflow_memory.domain.memory import Kind
-from codeflow_memory.domain.secrets import redact
 from codeflow_memory.domain.selection import DEFAULT_KINDS, Request
 from codeflow_memory.domain.sources import check_path, is_commit
 from codeflow_memory.domain.text import normalise
@@ -27,6 +26,7 @@ from codeflow_memory.http.pagination import Listing, parse_limit
 from codeflow_memory.http.refused import MEMORY_CHANGES, READS
 from codeflow_memory.services import outcomes, replay, selections
 from codeflow_memory.services.feedback import Judgement
+from codeflow_memory.services.redaction import redact
 
 MAX_CHARACTERS = 200_000
 MAX_ENTRIES = 100
@@ -70,7 +70,7 @@ class SelectionRequestBody(Input):
         if faults:
             raise InvalidRequestError(faults)
         return Request(
-            query=redact(self.query)[0],
+            query=redact(self.query),
             literal=self.match == "literal",
             branch=None if self.branch is None else normalise(self.branch),
             head=self.head,

@@ -20,9 +20,9 @@ from codeflow_memory.domain.memory import (
     Sensitivity,
     Status,
 )
-from codeflow_memory.domain.secrets import redact_content
 from codeflow_memory.services import conflicts, likeness
 from codeflow_memory.services.mutation import Mutation
+from codeflow_memory.services.redaction import redact_content
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import memories, revisions
 from codeflow_memory.storage.engine import Transaction

@@ -17,7 +17,7 @@ from codeflow_memory.adapters.legacy_records import (
     LegacyReceipt,
     LegacyVerification,
 )
-from codeflow_memory.domain import secrets, trust
+from codeflow_memory.domain import trust
 from codeflow_memory.domain.access import Origin, Scope
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.findings import FLAGGED, rules_of
@@ -32,6 +32,7 @@ from codeflow_memory.domain.memory import (
     canonical_json,
 )
 from codeflow_memory.domain.text import hidden
+from codeflow_memory.services.redaction import find
 from codeflow_memory.storage.feedback import Feedback
 from codeflow_memory.storage.imports import StoredReceipt
 from codeflow_memory.storage.memories import Stored
@@ -91,7 +92,7 @@ def find_flags(content: Content) -> tuple[str, ...]:
     if hidden(content.body, multiline=True) or any(hidden(x, multiline=False) for x in one_line):
         flags.append("hidden-characters")
     # In one piece: each call has its price, and a secret that spans two lines is one here too.
-    flags += [f"secret:{found.kind}" for found in secrets.find("\n".join((text, *lines)))]
+    flags += [f"secret:{found.kind}" for found in find("\n".join((text, *lines)))]
     return tuple(dict.fromkeys(flags))
 
 

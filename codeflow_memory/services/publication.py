@@ -13,11 +13,11 @@ from codeflow_memory.domain.errors import (
 from codeflow_memory.domain.memory import Collection, Content, Memory, Pair, Sensitivity, Status
 from codeflow_memory.domain.paths import meet
 from codeflow_memory.domain.project import Project
-from codeflow_memory.domain.secrets import redact_content
 from codeflow_memory.domain.sources import SourceKind, parse_source
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import anchors, governance, memories, views
 from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.redaction import redact_content
 from codeflow_memory.services.store import Store
 from codeflow_memory.services.views import View
 from codeflow_memory.storage import memories as rows

@@ -29,6 +29,7 @@ COUNTS = {
     "tests.stateful.matrix.sampling": ("int(LONG)", 0, 1),
     "tests.stateful.test_api_fuzz": ("SECONDS", 240, 3_000),
     "tests.stateful.test_engines": ("len(SEEDS) * OPERATIONS", 450, 12_000),
+    "tests.stateful.test_governance": ("EXAMPLES['sqlite'] + EXAMPLES['postgresql']", 20, 360),
     "tests.stateful.test_model": ("EXAMPLES['sqlite'] + EXAMPLES['postgresql']", 43, 900),
 }
 """By module: an expression, and the least that it may be without ``--long`` and with it."""

@@ -17,7 +17,7 @@ ALLOWED = {
     "cli/sample_repository.py sqlite": "a decision of the sample's people, about their own shop",
     "cli/concealment.py postgres": "an address, whose password is taken off the command line",
     "cli/context.py postgres": "an address in a form that is none, which is refused",
-    "domain/secret_context.py postgres": "a name that is no secret where a password is looked for",
+    "domain/secret_values.py postgres": "a name that is no secret where a password is looked for",
 }
 """What stands in the text of the program all the same, and why."""
 

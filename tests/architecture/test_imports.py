@@ -23,6 +23,7 @@ HOMES = {
     "cryptography": ("adapters/secrets.py",),
     "hmac": ("adapters/secrets.py", "http/pagination.py"),
     "argon2": ("adapters/passwords.py",),
+    "betterleaks": ("adapters/detector.py",),
     "click": ("cli/",),
     "rich_click": ("cli/",),
     "sqlite3": (),

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeflow_memory.domain import scan_rules, secret_context, secret_rules
+from codeflow_memory.domain import scan_rules, secret_forms, secret_rules
 from codeflow_memory.domain.marks import Marks
 
 CATALOGUES = {
     "issued": [rule.marks for rule in secret_rules.RULES],
-    "surroundings": [form.marks for form in secret_context._FORMS],
+    "surroundings": [form.marks for form in secret_forms._FORMS],
     "orders": [rule.marks for rule in scan_rules.RULES],
     "orders beside": [rule.also for rule in scan_rules.RULES if rule.also],
 }
