@@ -672,7 +672,11 @@ def test_an_import_cut_at_any_step_is_undone_or_taken_up(tmp_path, new_server, b
         assert content_of(cut) == wanted, at
         # What `up` sweeps when it starts, such as a key that was not yet in its place.
         cut.sweep()
-        assert {p.name for p in cut.path.iterdir()} - {"memory.sqlite"} == {"key", "lock", COPY}, at
+        assert {p.name for p in cut.path.iterdir()} - {"memory.sqlite", "memory.moved"} == {
+            "key",
+            "lock",
+            COPY,
+        }, at
         assert has_database(cut)
     assert steps.count > 20
     # Here, and not in whichever test comes next.
