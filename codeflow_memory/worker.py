@@ -15,6 +15,7 @@ from codeflow_memory.services import (
     checkpoints,
     decay,
     expiry,
+    findings,
     indexing,
     jobs,
     restoration,
@@ -57,6 +58,7 @@ JOBS: Mapping[str, Job] = {
     "checkpoints": Job(QUARTER_HOUR, checkpoints.write),
     "undo": Job(HOUR, restoration.discard_old),
     "terms": Job(DAY, indexing.run, once=True),
+    "findings": Job(DAY, findings.run, once=True),
 }
 
 RETENTION = "retention"

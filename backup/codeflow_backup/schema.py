@@ -21,6 +21,7 @@ KNOWN: Final[Mapping[int, str]] = {
     6: "3952832a569b04d50dd257dd5f860e28fe1a21ea250a93d5d7f0755cf61bc411",
     7: "f66e492d902c204c8faf49b1a803ec8dee896c0ae742ceaa8b7d98df91d61e92",
     8: "d3d96b8e87ab619a307cfe89d350cc63fb6b3720cd8da48be4e98ef46dbc04c0",
+    9: "7df27db33a55080578f50e4582d3f91fa4755a5e4d52f02962a7e60bb02cf207",
 }
 """Number of a schema to its digest; a test compares them with what the migrations make."""
 

@@ -54,6 +54,19 @@ def set_terms_version(tx: Transaction, version: int) -> None:
     )
 
 
+def scanned_by(tx: Transaction) -> str | None:
+    """Return which catalogue of the scanner last read what is in service."""
+    found: str | None = tx.value("SELECT scanned_by FROM store WHERE singleton = 1")
+    return found
+
+
+def set_scanned_by(tx: Transaction, catalogue: str) -> None:
+    """Note that *catalogue* has read what is in service."""
+    tx.execute(
+        "UPDATE store SET scanned_by = :catalogue WHERE singleton = 1", {"catalogue": catalogue}
+    )
+
+
 def begin_epoch(tx: Transaction, key_check: str) -> None:
     """Go on under another home key: from here on the audit is signed with it."""
     tx.execute(

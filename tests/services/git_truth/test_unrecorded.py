@@ -27,6 +27,8 @@ WRITERS = {
     "checkpoints.write": "here",
     "decay._step": "here",
     "expiry._step": "here",
+    "findings._hold": "a row with each: `test_findings`",
+    "findings.run": "no change of a record: which catalogue has read them",
     "jobs._keep": "no change of a record: who is at which work",
     "jobs.held": "no change of a record: how a work ended",
     "jobs.take": "no change of a record: who does which work next",
