@@ -27,8 +27,8 @@ def test_everything_is_due_at_the_start_and_nothing_again_before_its_time(world)
     worker = Worker(world.tenants, seconds, ())
 
     assert worker.run_due() == [
-        *("expiry:local", "uses:local", "ballast:local", "checkpoints:local", "undo:local"),
-        "terms:local",
+        *("expiry:local", "decay:local", "uses:local", "ballast:local", "checkpoints:local"),
+        *("undo:local", "terms:local", "findings:local"),
     ]
     assert worker.run_due() == []
     seconds.at = MINUTE
