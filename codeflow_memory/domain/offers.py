@@ -100,3 +100,6 @@ class Session(Protocol):
         Raises:
             Refused: It cannot be made for the caller.
         """
+
+    def fail(self, error: Exception) -> Mapping[str, object]:
+        """Log a defect under the request's id; return the problem that tells nothing of it."""

@@ -21,7 +21,7 @@ from codeflow_memory.domain.offers import (
 from codeflow_memory.http import tool_resources as resources
 from codeflow_memory.http.bodies import read_body
 from codeflow_memory.http.caller import Change
-from codeflow_memory.http.problems import describe
+from codeflow_memory.http.problems import describe, unexpected
 from codeflow_memory.http.tools import BY_NAME, TOOLS, text_of
 
 PATH: Final = "/mcp"
@@ -103,6 +103,11 @@ class CallerSession:
             return await resources.prompt(self._change, name, arguments)
         except CodeflowError as error:
             raise Refused(_problem(error)) from None
+
+    def fail(self, error: Exception) -> Mapping[str, object]:
+        """Log a defect under the request's id; return the problem that tells nothing of it."""
+        problem: dict[str, Any] = json.loads(unexpected(error).body)
+        return problem
 
 
 @post(PATH, status_code=200, include_in_schema=False)

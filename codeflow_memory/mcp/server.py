@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 from starlette.types import Message
 
 from codeflow_memory.domain.offers import (
@@ -115,7 +116,7 @@ def make(version: str) -> Exchange:
 
 
 def _server(version: str) -> Server[Any]:
-    return Server(
+    server: Server[Any] = Server(
         NAME,
         version=version,
         title=TITLE,
@@ -129,6 +130,19 @@ def _server(version: str) -> Server[Any]:
         on_list_prompts=_list_prompts,
         on_get_prompt=_get_prompt,
     )
+    server.middleware.append(_without_defects)
+    return server
+
+
+async def _without_defects(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Tell a client nothing of a defect: in the older era the SDK would quote it."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a defect becomes an answer
+        problem = dict(_session(ctx).fail(error))
+        raise MCPError(types.INTERNAL_ERROR, str(problem["detail"]), problem) from None
 
 
 def _session(context: Context) -> Session:
