@@ -170,7 +170,12 @@ LEAKS = {
     "others": (
         (
             _reads_a_private_scope,
-            ("search", "the graph", "a selection by words", "a search and a selection by the tools"),
+            (
+                "search",
+                "the graph",
+                "a selection by words",
+                "a search and a selection by the tools",
+            ),
         ),
         (_shows_every_selection, ("a selection by id", "a replay", "selections of a run")),
         (_shows_every_run, ("runs",)),
