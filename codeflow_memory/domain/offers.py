@@ -17,7 +17,7 @@ class ToolOffer:
         title: For people.
         description: For the model: what it does and when to call it.
         arguments: Their schema; unknown ones are refused.
-        answer: The schema of what it returns when it does not refuse.
+        answer: The schema of what it returns, its answer or a problem.
         reads: Whether it changes nothing.
         destroys: Whether it can take away what is there.
         repeats: Whether a repetition with the same arguments changes nothing more.

@@ -123,7 +123,8 @@ async def speak(
     except InvalidRequestError as error:
         return _unread(error)
     headers = tuple(
-        (name.lower(), value)
+        # White space around a value is none of it (RFC 9110, section 5.5).
+        (name.lower(), value.strip(b" \t"))
         for name, value in request.scope["headers"]
         if name.lower().startswith(_KEPT)
     )

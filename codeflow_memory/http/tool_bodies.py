@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from codeflow_memory.domain.memory import Collection, Kind, Sensitivity, Status
 from codeflow_memory.http.memory_bodies import DraftBody, Input, Prose
+from codeflow_memory.http.openapi import Problem
 from codeflow_memory.http.selections import SelectionRequestBody
 
 MAX_QUERY = 8_192
@@ -194,12 +195,25 @@ class FileAnswer(BaseModel):
     changed: int = Field(ge=0)
 
 
-def schema_of(model: type[BaseModel], *, answer: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of *model* as agents are shown it: titles say nothing new."""
-    found: dict[str, Any] = _bare(
-        model.model_json_schema(mode="serialization" if answer else "validation")
-    )
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of arguments as agents are shown it: titles say nothing new."""
+    found: dict[str, Any] = _bare(model.model_json_schema())
     return found
+
+
+def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON Schema of what a tool gives back: its answer, or a problem.
+
+    A refusal has structured content too, and there are clients that hold it against this schema as
+    well: they would tell an agent of a broken server in place of the problem.
+    """
+    kinds: list[dict[str, Any]] = []
+    defined: dict[str, Any] = {}
+    for part in (model, Problem):
+        schema = _bare(part.model_json_schema(mode="serialization"))
+        defined |= schema.pop("$defs", {})
+        kinds.append(schema)
+    return {"type": "object", "anyOf": kinds} | ({"$defs": defined} if defined else {})
 
 
 def _bare(node: Any, *, names: bool = False) -> Any:  # noqa: ANN401 - any JSON

@@ -93,7 +93,7 @@ class Tool:
             self.title,
             self.description,
             wire.schema_of(self.arguments),
-            wire.schema_of(self.answer, answer=True),
+            wire.answer_schema(self.answer),
             self.reads,
             self.destroys,
             self.repeats,

@@ -29,6 +29,7 @@ from codeflow_memory.mcp.handshake import INSTRUCTIONS, NAME, TITLE
 
 _JSON: Final = "application/json"
 _SESSION: Final = "codeflow.session"
+_MAX_URI: Final = 2_000
 
 Context = ServerRequestContext[Any, Any]
 
@@ -171,7 +172,7 @@ async def _read_resource(
     try:
         text = await _session(context).read(uri)
     except Refused as refused:
-        raise _error(refused) from None
+        raise _error(refused, uri=uri[:_MAX_URI]) from None
     content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)
     return types.ReadResourceResult(contents=[content])
 
@@ -193,8 +194,8 @@ async def _get_prompt(
     return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
 
-def _error(refused: Refused) -> MCPError:
-    problem = dict(refused.problem)
+def _error(refused: Refused, **more: str) -> MCPError:
+    problem = {**refused.problem, **more}
     return MCPError(types.INVALID_PARAMS, str(problem["detail"]), problem)
 
 
