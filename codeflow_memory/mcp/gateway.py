@@ -63,6 +63,7 @@ class Gateway:
             self._made = asyncio.get_running_loop().create_future()
             # Its life is that of a task, because the SDK's tasks may end only where they began.
             self._loop = asyncio.create_task(self._run(self._made))
+            self._loop.add_done_callback(self._tell)
         exchange = await asyncio.shield(self._made)
         return await exchange.answer(headers, body, session)
 
@@ -83,3 +84,14 @@ class Gateway:
         async with exchange.running():
             made.set_result(exchange)
             await asyncio.Event().wait()
+
+    def _tell(self, ended: asyncio.Task[None]) -> None:
+        """Let nobody wait for an SDK that could not be loaded; the next message tries again."""
+        made, self._made = self._made, None
+        if made is None or made.done():
+            return
+        error = None if ended.cancelled() else ended.exception()
+        if error is None:
+            made.cancel()
+        else:
+            made.set_exception(error)
