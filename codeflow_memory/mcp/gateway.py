@@ -6,15 +6,18 @@ thread, by `preload` once a server serves, else by the first message.
 
 import asyncio
 import importlib
+import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 from codeflow_memory.domain.offers import Session
+from codeflow_memory.mcp.handshake import fits, greet
 
 _SERVER: Final = "codeflow_memory.mcp.server"
+_LONGEST_GREETING: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +61,22 @@ class Gateway:
     async def answer(
         self, headers: tuple[tuple[bytes, bytes], ...], body: bytes, session: Session
     ) -> Answer:
-        """Answer one message, which *headers* came with, for a caller."""
+        """Answer one message, which *headers* came with, for a caller.
+
+        Args:
+            headers: Names in lower case.
+            body: JSON, read strictly before.
+            session: The caller.
+        """
         if self._made is None:
             self._made = asyncio.get_running_loop().create_future()
             # Its life is that of a task, because the SDK's tasks may end only where they began.
             self._loop = asyncio.create_task(self._run(self._made))
             self._loop.add_done_callback(self._tell)
+        if not self._made.done():
+            greeting = self._greeting(dict(headers), body)
+            if greeting is not None:
+                return greeting
         exchange = await asyncio.shield(self._made)
         return await exchange.answer(headers, body, session)
 
@@ -77,6 +90,17 @@ class Gateway:
                 self._loop.cancel()
                 with suppress(asyncio.CancelledError):
                     await self._loop
+
+    def _greeting(self, headers: Mapping[bytes, bytes], body: bytes) -> Answer | None:
+        """Answer a handshake that would wait for the SDK; what the SDK checks first is checked."""
+        if len(body) > _LONGEST_GREETING or b"application/json" not in headers.get(b"accept", b""):
+            return None
+        message = json.loads(body)
+        greeting = greet(message, self._version) if isinstance(message, dict) else None
+        if greeting is None or not fits(message, headers):
+            return None
+        told = json.dumps(greeting, ensure_ascii=False, separators=(",", ":")).encode()
+        return Answer(200, (("content-type", "application/json"),), told)
 
     async def _run(self, made: asyncio.Future[Exchange]) -> None:
         module = await asyncio.to_thread(importlib.import_module, _SERVER)

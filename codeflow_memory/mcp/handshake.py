@@ -39,6 +39,8 @@ def greet(message: Mapping[str, object], version: str) -> dict[str, object] | No
         message: A request.
         version: Of this program.
     """
+    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("id"), str | int):
+        return None
     server = {"name": NAME, "title": TITLE, "version": version}
     result: dict[str, object]
     match message:
@@ -66,6 +68,14 @@ def greet(message: Mapping[str, object], version: str) -> dict[str, object] | No
         case _:
             return None
     return {"jsonrpc": "2.0", "id": message.get("id"), "result": result}
+
+
+def fits(message: Mapping[str, object], headers: Mapping[bytes, bytes]) -> bool:
+    """Tell whether the headers of a greeting say what it says; the SDK refuses one that lies."""
+    named = headers.get(b"mcp-protocol-version")
+    if message["method"] == "initialize":
+        return named is None or named.decode("latin-1") in HANDSHAKES
+    return named == STATELESS[0].encode() and headers.get(b"mcp-method") == b"server/discover"
 
 
 def _is_whole(params: Mapping[object, object]) -> bool:
