@@ -106,7 +106,7 @@ class Proxy:
             self._version = str(result["protocolVersion"])
 
     def _write(self, answer: Mapping[str, object]) -> None:
-        line = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+        line = json.dumps(answer, separators=(",", ":")).encode("ascii")
         with self._lock:
             self._output.write(line + b"\n")
             self._output.flush()
