@@ -102,8 +102,9 @@ class _Collected:
 
 def make(version: str) -> Exchange:
     """Make the SDK's side of an application."""
-    # It tells of every message; what there is to tell of a request the edge's observers do.
-    logging.getLogger("mcp").setLevel(logging.WARNING)
+    # Below errors it names methods as clients spell them, which no log holds; what there is to tell
+    # of a request the edge's observers do.
+    logging.getLogger("mcp").setLevel(logging.ERROR)
     return Exchange(version)
 
 

@@ -223,6 +223,17 @@ def test_a_defect_tells_the_client_nothing(api, monkeypatch, ask):
     assert "nobody may read" not in answer.text
 
 
+def test_no_log_holds_what_a_client_sent(api, caplog):
+    caplog.set_level("DEBUG")
+    for method in ("notifications/initialized", "notifications/cancelled", "notifications/zorro"):
+        message = {"jsonrpc": "2.0", "method": method, "params": {"_meta": 1}}
+        assert raw_rpc(api, "ann", json.dumps(message).encode()).status == 202
+    rpc(api, "ann", "zorro/zorro")
+    rpc(api, "ann", "tools/list").ok()
+
+    assert [record.name for record in caplog.records if record.name.startswith("mcp")] == []
+
+
 def entries(selected):
     return [entry["memory_id"] for entry in selected.value["entries"]]
 
