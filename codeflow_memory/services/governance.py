@@ -165,9 +165,8 @@ def _route(mutation: Mutation, reach: Reach, prepared: Prepared) -> tuple[Status
     tainted = _tainted(mutation.tx, reach, access.origin, content.derived_from)
     if tainted is not None:
         return Status.PROPOSED, f"tainted:{tainted}"
-    if prepared.held is not None:
-        return Status.PROPOSED, prepared.held
-    return Status.ACCEPTED, None
+    held = prepared.held
+    return (Status.ACCEPTED, None) if held is None else (Status.PROPOSED, held)
 
 
 def _tainted(
