@@ -132,7 +132,10 @@ class SearchAnswer(BaseModel):
 
 
 class LinesBody(BaseModel):
-    """Lines of a memory's body; ``to_line`` is the last one given, ``total_lines`` all it has."""
+    """Lines of a memory's body; ``to_line`` is the last one given, ``total_lines`` all it has.
+
+    ``quarantined``: the scanner found something that no person has reviewed, and no text is given.
+    """
 
     path: str
     memory_id: str
@@ -148,6 +151,7 @@ class LinesBody(BaseModel):
     from_line: int = Field(ge=1)
     to_line: int = Field(ge=0)
     total_lines: int = Field(ge=1)
+    quarantined: bool
 
 
 class SimilarBody(BaseModel):

@@ -7,6 +7,7 @@ from typing import Any, Final
 from codeflow_memory.domain import files as names
 from codeflow_memory.domain.errors import Fault, InvalidRequestError
 from codeflow_memory.domain.files import FilePath
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.http.caller import Change
 from codeflow_memory.http.tool_bodies import Arguments, FileArguments
@@ -31,6 +32,8 @@ _OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "rename": ("revision",),
 }
 """What each command takes; without ``new_str`` the place is cleared."""
+
+_HELD = "(held back: the scanner found something in it that no person has reviewed yet)"
 
 _SHOWN = 500
 """Files of a folder that are listed; how many more there are is said."""
@@ -67,6 +70,8 @@ async def _view(change: Change, project_id: str, asked: FileArguments) -> dict[s
         if asked.view_range is not None:
             raise InvalidRequestError.at("/view_range", "a folder has no lines")
         return _folder(viewed.path, viewed.files)
+    if is_flagged(viewed.memory.review_reason):
+        return _answer("view", viewed.path, _HELD, viewed.memory)
     text = names.numbered(files.text_of(viewed.memory), asked.view_range)
     return _answer("view", viewed.path, text, viewed.memory)
 

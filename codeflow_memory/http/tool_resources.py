@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from codeflow_memory.domain.errors import NotFoundError
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.offers import PromptOffer, ResourceOffer
 from codeflow_memory.http import memory_bodies, selections
 from codeflow_memory.http.caller import Call
@@ -42,6 +43,9 @@ _URI = re.compile(
     r"codeflow://([A-Za-z0-9._~-]{1,200})/(selections|memories)/([A-Za-z0-9_]{1,200})"
 )
 
+_WORDED = {"title", "body", "tags", "paths", "branches", "sources", "key", "findings"}
+"""What an author words: of an entry in which the scanner found something an agent is given none."""
+
 _SHOWN = 20
 _REVIEW = """\
 Help a person to review what waits for a decision. You cannot decide and must not try: for each \
@@ -75,7 +79,9 @@ async def read(call: Call, uri: str) -> Any:  # noqa: ANN401 - the JSON of a mem
     view = await call.run(memories.get, identifier)
     if view.memory.project_id != project_id:
         raise NotFoundError("memory", identifier)
-    return memory_bodies.memory(view)
+    body = memory_bodies.memory(view)
+    held = is_flagged(view.memory.review_reason)
+    return {k: v for k, v in body.items() if k not in _WORDED} if held else body
 
 
 async def prompt(call: Call, name: str, arguments: Mapping[str, str]) -> str | None:
@@ -105,7 +111,7 @@ def _waiting(item: queue.Item) -> dict[str, object]:
     return {
         "id": memory.memory_id,
         "revision": memory.revision,
-        "title": "" if content is None else content.title,
+        "title": "" if content is None or is_flagged(memory.review_reason) else content.title,
         "kind": "" if content is None else str(content.kind),
         "author": memory.author,
         "reasons": list(item.reasons),

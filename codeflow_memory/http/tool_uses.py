@@ -4,7 +4,8 @@ from typing import Any
 
 from codeflow_memory.domain.candidates import parse_candidate
 from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
-from codeflow_memory.domain.memory import Memory, describe
+from codeflow_memory.domain.findings import is_flagged
+from codeflow_memory.domain.memory import Memory
 from codeflow_memory.domain.text import normalise
 from codeflow_memory.http import memory_bodies, selections
 from codeflow_memory.http import tool_bodies as wire
@@ -56,24 +57,26 @@ async def get(call: Call, asked: wire.GetArguments) -> Any:  # noqa: ANN401 - th
     content = memory.content
     if content is None:
         raise NotFoundError("memory", memory_id)
-    lines = content.body.split("\n")
+    held = is_flagged(memory.review_reason)
+    lines = ("" if held else content.body).split("\n")
     shown = lines[asked.from_line - 1 :][: asked.lines]
-    described = describe(memory)
     return {
         "path": PREFIX + memory_id,
         "memory_id": memory_id,
-        **{
-            name: described[name]
-            for name in (
-                "revision", "title", "kind", "status", "collection", "sensitivity", "trust",
-                "sources",
-            )
-        },
+        "revision": memory.revision,
+        "title": "" if held else content.title,
+        "kind": str(content.kind),
+        "status": str(memory.status),
+        "collection": str(memory.collection),
+        "sensitivity": str(content.sensitivity),
+        "trust": memory.trust,
+        "sources": [] if held else list(content.sources),
         "text": "\n".join(shown),
         "from_line": asked.from_line,
         "to_line": asked.from_line + len(shown) - 1,
         "total_lines": len(lines),
-    }  # fmt: skip
+        "quarantined": held,
+    }
 
 
 async def append(change: Change, asked: wire.AppendArguments) -> Any:  # noqa: ANN401 - the JSON of AppendAnswer

@@ -18,6 +18,7 @@ from codeflow_memory.domain.errors import (
     RevisionConflictError,
 )
 from codeflow_memory.domain.files import TAG, FilePath, parse_path
+from codeflow_memory.domain.findings import is_flagged
 from codeflow_memory.domain.memory import Collection, Content, Kind, Memory, Status, describe
 from codeflow_memory.domain.project import Project
 from codeflow_memory.services import access as accesses
@@ -258,9 +259,8 @@ def _revised(desk: _Desk, stored: Stored, changes: Mapping[str, object], pointer
 def _check_revision(where: FilePath, stored: Stored, revision: int | None) -> None:
     current = stored.memory.revision
     if revision is not None and revision != current:
-        raise RevisionConflictError(
-            str(where), expected=revision, current=current, content=describe(stored.memory)
-        )
+        content = None if is_flagged(stored.memory.review_reason) else describe(stored.memory)
+        raise RevisionConflictError(str(where), expected=revision, current=current, content=content)
 
 
 def _check_free(tree: Mapping[FilePath, Stored], where: FilePath, pointer: str) -> None:
