@@ -53,7 +53,8 @@ def told(way, who):
         answer = api(who, "GET", f"{base}/memory/search", q=f"{CONTROL} {words}").ok()
         yield "search", answer["results"], None
         asked = {"project_id": way.project_id, "query": f"{CONTROL} {words}"}
-        yield "memory_search", api(who, "POST", "/api/tools/memory_search", asked).ok(), None
+        found = api(who, "POST", "/api/tools/memory_search", asked).ok()
+        yield "memory_search", found["results"], None
         chosen = api(who, "POST", "/api/tools/memory_select", asked).ok()
         yield "memory_select", chosen["context"], chosen["entries"]
     for query in ("", CONTROL, ORDER, f"{CONTROL} deploys skip verification", way.marks[0]):
