@@ -19,6 +19,7 @@ from codeflow_memory.http import (
     batch,
     graph,
     health,
+    mcp,
     memories,
     operations,
     predicates,
@@ -28,6 +29,7 @@ from codeflow_memory.http import (
     runs,
     search,
     selections,
+    tools,
     trust,
     undo,
     verification,
@@ -48,6 +50,7 @@ from codeflow_memory.http.rate import RateLimits, Rates
 from codeflow_memory.http.readiness import Readiness
 from codeflow_memory.http.sharing import Sharing
 from codeflow_memory.http.witness import Observer, Witness
+from codeflow_memory.mcp.gateway import Gateway
 from codeflow_memory.settings import Settings
 
 THREADS = 4
@@ -73,6 +76,8 @@ ROUTES: tuple[ControllerRouterHandler, ...] = (
     *selections.ROUTES,
     *graph.ROUTES,
     *verification.ROUTES,
+    *tools.ROUTES,
+    *mcp.ROUTES,
     *health.ROUTES,
     *operations.ROUTES,
 )
@@ -121,11 +126,14 @@ def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Lit
     limits = None if wiring.fixed else _limits(wiring)
     callers = Callers(wiring.stores, pool, limits, wiring.fixed)
     readiness = Readiness(pool, wiring.stores)
+    gateway = Gateway(__version__)
+    sharing = [Sharing(limits, wiring.stores).lifespan] if limits and wiring.shared else []
     app = Litestar(
         route_handlers=ROUTES,
         dependencies={
             "pool": Provide(lambda: pool, sync_to_thread=False),
             "readiness": Provide(lambda: readiness, sync_to_thread=False),
+            "gateway": Provide(lambda: gateway, sync_to_thread=False),
             "exposition": Provide(lambda: exposition, sync_to_thread=False),
             "call": Provide(callers.call),
             "change": Provide(provide_change),
@@ -139,7 +147,7 @@ def create_litestar(wiring: Wiring, exposition: Exposition | None = None) -> Lit
         plugins=[PydanticPlugin(prefer_alias=True)],
         openapi_config=openapi_config(title="Code Flow Memory", version=__version__),
         on_shutdown=[pool.close],
-        lifespan=[Sharing(limits, wiring.stores).lifespan] if limits and wiring.shared else [],
+        lifespan=[gateway.lifespan, *sharing],
     )
     learn_parameters(app)
     return app

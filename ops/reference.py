@@ -103,6 +103,7 @@ def routes() -> Iterator[str]:
         for method in METHODS
         if method in item
     ]
+    rows += [("`POST /mcp`", "A message of the Model Context Protocol.")]
     rows += [("`GET /schema`", "This API as a page."), ("`GET /schema/openapi.json`", "As JSON.")]
     yield "## Routes\n"
     yield from _table(("Route", "What it does"), rows)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import Refusal, UnreachableError
@@ -124,23 +124,25 @@ class RemoteClient:
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         target = self._root.path.rstrip("/") + where + (f"?{query}" if query else "")
-        connection = self._connect()
+        connection = connect(self._root, TIMEOUT_SECONDS)
         try:
             connection.request(request.method, target, request.payload() or None, headers)
             answer = connection.getresponse()
             body = answer.read(MAX_ANSWER_BYTES)
         except (OSError, http.client.HTTPException) as error:
-            raise UnreachableError(f"{self._root.netloc} does not answer: {_why(error)}") from error
+            raise UnreachableError(f"{self._root.netloc} does not answer: {why(error)}") from error
         finally:
             connection.close()
         return read_answer(answer.status, body)
 
-    def _connect(self) -> http.client.HTTPConnection:
-        host, port = self._root.hostname or "", self._root.port
-        if self._root.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
-        safe = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_SECONDS, context=safe)
+
+def connect(root: SplitResult, seconds: float) -> http.client.HTTPConnection:
+    """Return a connection to the server of *root* that is not yet open."""
+    host, port = root.hostname or "", root.port
+    if root.scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=seconds)
+    safe = ssl.create_default_context()
+    return http.client.HTTPSConnection(host, port, timeout=seconds, context=safe)
 
 
 @contextmanager
@@ -160,5 +162,6 @@ def _word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _why(error: Exception) -> str:
+def why(error: Exception) -> str:
+    """Return what the system says of a connection that failed."""
     return getattr(error, "strerror", None) or type(error).__name__

@@ -99,6 +99,7 @@ _TREE: Mapping[str, Place] = {
     "status": "codeflow_memory.cli.status:status",
     "learn": "codeflow_memory.cli.learn:learn",
     "verify": "codeflow_memory.cli.verify:verify",
+    "mcp": "codeflow_memory.cli.mcp:mcp",
     "memory": {
         "list": f"{_MEMORY}:list_memories",
         "show": f"{_MEMORY}:show",

@@ -2,8 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, MutableMapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from concurrent import futures
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -38,10 +41,7 @@ class LocalClient:
     """
 
     def __init__(self, home: Opened, access: Callable[[], Access] | None) -> None:
-        ids = Ids(stores.clock(home.settings), os.urandom)
-        self._app: ASGIApp = create_app(
-            Wiring(home.tenants, home.settings, {HOST}, lambda: ids.new("req"), access)
-        )
+        self._app = _application(home, access)
         self._runner = asyncio.Runner()
         self._life = _Life(self._app)
 
@@ -64,8 +64,61 @@ class LocalClient:
 
     def send(self, request: Request, token: str | None = None) -> dict[str, Any]:
         """Ask the application; see `client.Client`."""
-        status, body = self._runner.run(_exchange(self._app, request, token))
-        return read_answer(status, body)
+        headers = dict(request.headers())
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        sent = _Sent(request.method, request.target(), headers, request.payload())
+        return read_answer(*self._runner.run(_exchange(self._app, sent)))
+
+
+class LocalService:
+    """Asks the application in this process, several questions at once, from any thread.
+
+    Args:
+        home: The opened home.
+        access: Returns the caller, as it stands at each request.
+    """
+
+    def __init__(self, home: Opened, access: Callable[[], Access]) -> None:
+        self._app = _application(home, access)
+        self._loop = asyncio.new_event_loop()
+
+    @contextmanager
+    def running(self) -> Iterator["LocalService"]:
+        """Keep the application's life, and a thread that serves it, around the block."""
+        thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        thread.start()
+        life = _Life(self._app)
+        try:
+            asyncio.run_coroutine_threadsafe(life.begin(), self._loop).result()
+            yield self
+            asyncio.run_coroutine_threadsafe(life.end(), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            thread.join()
+            self._loop.close()
+
+    def post(
+        self, path: str, headers: Mapping[str, str], body: bytes
+    ) -> "futures.Future[tuple[int, bytes]]":
+        """Begin to ask; the result is the status and body, and to cancel it stops the work."""
+        sent = _Sent("POST", (path, ""), headers, body)
+        return asyncio.run_coroutine_threadsafe(_exchange(self._app, sent), self._loop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A request as it is sent; ``target`` is its path and query string."""
+
+    method: str
+    target: tuple[str, str]
+    headers: Mapping[str, str]
+    payload: bytes
+
+
+def _application(home: Opened, access: Callable[[], Access] | None) -> ASGIApp:
+    ids = Ids(stores.clock(home.settings), os.urandom)
+    return create_app(Wiring(home.tenants, home.settings, {HOST}, lambda: ids.new("req"), access))
 
 
 class _Life:
@@ -93,11 +146,10 @@ class _Life:
         await self._from_app.get()
 
 
-async def _exchange(app: ASGIApp, request: Request, token: str | None) -> tuple[int, bytes]:
+async def _exchange(app: ASGIApp, sent: _Sent) -> tuple[int, bytes]:
     """Send one request and collect its answer."""
-    payload = request.payload()
     inbox: list[MutableMapping[str, Any]] = [
-        {"type": "http.request", "body": payload, "more_body": False}
+        {"type": "http.request", "body": sent.payload, "more_body": False}
     ]
     status, parts = 0, list[bytes]()
 
@@ -114,22 +166,20 @@ async def _exchange(app: ASGIApp, request: Request, token: str | None) -> tuple[
         elif message["type"] == "http.response.body":
             parts.append(message["body"])
 
-    await app(_scope(request, payload, token), receive, send)
+    await app(_scope(sent), receive, send)
     return status, b"".join(parts)
 
 
-def _scope(request: Request, payload: bytes, token: str | None) -> Scope:
-    where, query = request.target()
-    headers = {"Host": HOST, **request.headers()}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token}"
-    if request.body is not None:
-        headers["Content-Length"] = str(len(payload))
+def _scope(sent: _Sent) -> Scope:
+    where, query = sent.target
+    headers = {"Host": HOST, **sent.headers}
+    if sent.payload:
+        headers["Content-Length"] = str(len(sent.payload))
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
-        "method": request.method,
+        "method": sent.method,
         "scheme": "http",
         "path": unquote(where),
         "raw_path": where.encode("ascii"),

@@ -116,6 +116,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
     # Imports the whole application and its server.
     from codeflow_memory.app import Wiring, create_app  # noqa: PLC0415 - when it is needed
     from codeflow_memory.http import server, witness  # noqa: PLC0415 - when it is needed
+    from codeflow_memory.mcp import gateway  # noqa: PLC0415 - as above
     from codeflow_memory.worker import Worker  # noqa: PLC0415 - as above
 
     home, settings = start.opened.home, start.opened.settings
@@ -153,6 +154,7 @@ def serve(start: Start, host: str, port: int, tell: Callable[[str], None]) -> No
             tell(url)
             sys.stdout.flush()
             worker.start()
+            gateway.preload()
 
         try:
             server.run(app, listener, ready=ready)

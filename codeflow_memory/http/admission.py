@@ -24,7 +24,7 @@ from codeflow_memory.http.bodies import BODY_BYTES
 TARGET: Final = "codeflow.target"
 """The ASGI extension under which our server hands on the request target as it was sent."""
 
-_API = b"/api/"
+_API = (b"/api/", b"/mcp")
 
 _WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

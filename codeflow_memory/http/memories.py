@@ -38,17 +38,20 @@ def shown(view: View, status_code: int = 200) -> Response[Any]:
     )
 
 
-def standing_response(standing: Standing) -> Response[Any]:
+def standing(found: Standing) -> dict[str, Any]:
+    """Write a memory's trust after feedback."""
+    return {
+        "id": found.memory_id,
+        "revision": found.revision,
+        "trust": found.trust,
+        "status": str(found.status),
+        "counted": found.counted,
+    }
+
+
+def standing_response(found: Standing) -> Response[Any]:
     """Answer with a memory's trust after feedback."""
-    return Response(
-        {
-            "id": standing.memory_id,
-            "revision": standing.revision,
-            "trust": standing.trust,
-            "status": str(standing.status),
-            "counted": standing.counted,
-        }
-    )
+    return Response(standing(found))
 
 
 async def provide_filter(

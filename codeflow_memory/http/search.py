@@ -59,7 +59,8 @@ async def provide_question(  # noqa: PLR0913, PLR0917 - the documented parameter
     if len(q) > MAX_QUERY:
         raise InvalidRequestError.at("q", f"at most {MAX_QUERY} characters")
     path, branch = (None if given is None else normalise(given) for given in (path, branch))
-    return Question(q, match == "literal", parse_limit(limit), kind, collection, path, branch)
+    collections = None if collection is None else frozenset({collection})
+    return Question(q, match == "literal", parse_limit(limit), kind, collections, path, branch)
 
 
 @get(

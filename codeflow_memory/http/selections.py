@@ -168,7 +168,7 @@ class SelectionController(Controller):
         """Select the memories that apply, record why, and return the text to inject."""
         made = await call.run(selections.create, project_id, data.repo, data.to_request())
         return Response(
-            _whole(made.manifest, made.context, made.places, call.access.principal_id),
+            whole(made.manifest, made.context, made.places, call.access.principal_id),
             status_code=201,
         )
 
@@ -213,7 +213,7 @@ class SelectionController(Controller):
         """Return a manifest with its context as it can be rebuilt now."""
         again = await call.run(replay.run, project_id, repo, selection_id)
         return Response(
-            _whole(again.manifest, again.context, again.places, call.access.principal_id)
+            whole(again.manifest, again.context, again.places, call.access.principal_id)
         )
 
     @post("/{selection_id:str}/replay", status_code=200, responses=refusals(*READS))
@@ -259,7 +259,8 @@ class SelectionController(Controller):
         )
 
 
-def _whole(manifest: Manifest, text: str, places: Iterable[Entry], caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
+def whole(manifest: Manifest, text: str, places: Iterable[Entry], caller: str) -> Any:  # noqa: ANN401 - the JSON of ManifestBody
+    """Write a manifest with its context, as *caller* may read it."""
     record, free, own = _parts(manifest, caller)
     return _shown(manifest, record, free, own=own) | {
         "context": text,

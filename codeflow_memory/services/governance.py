@@ -46,11 +46,13 @@ class Prepared:
         candidate: With every secret replaced.
         text_hash: The keyed hash by which equal texts are known.
         findings: Rule ids of the scanner, each once, in order.
+        held: Why it must wait for a decision, where the way in knows of a reason.
     """
 
     candidate: Candidate
     text_hash: str
     findings: tuple[str, ...]
+    held: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def govern(
     a scanner's finding                            proposed, ``flagged:<rules>``
     a background origin, an import, a repository   proposed
     an agent's, from texts nobody accepted yet     proposed, ``tainted:<id>``
+    held by its way in                             proposed, with that reason
     another value of a functional key              accepted, and takes the place of the old one
     nearly equal to an entry that the caller sees  proposed, ``similar:<id>`` (an agent's)
     otherwise                                      accepted
@@ -162,7 +165,8 @@ def _route(mutation: Mutation, reach: Reach, prepared: Prepared) -> tuple[Status
     tainted = _tainted(mutation.tx, reach, access.origin, content.derived_from)
     if tainted is not None:
         return Status.PROPOSED, f"tainted:{tainted}"
-    return Status.ACCEPTED, None
+    held = prepared.held
+    return (Status.ACCEPTED, None) if held is None else (Status.PROPOSED, held)
 
 
 def _tainted(
@@ -194,7 +198,12 @@ def _held_back(
     if candidate.supersedes is not None or (status is Status.ACCEPTED and by_person):
         return status, None
     near = likeness.nearest(mutation.store, mutation.tx, reach, scope_id, candidate.content)
-    return (status, None) if near is None else (Status.PROPOSED, f"similar:{near.memory_id}")
+    return (status, None) if near is None else (Status.PROPOSED, similar_to(near[1]))
+
+
+def similar_to(memory: Memory) -> str:
+    """Return the reason of an entry that waits because it nearly repeats *memory*."""
+    return f"similar:{memory.memory_id}"
 
 
 def _duplicate(

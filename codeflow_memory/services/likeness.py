@@ -31,9 +31,12 @@ _CANDIDATES = 20
 
 def nearest(
     store: Store, tx: Transaction, reach: Reach, scope_id: int, content: Content
-) -> Memory | None:
-    """Return the most similar entry that the caller sees, from `NEAR` on; equal scores by id."""
-    return next((memory for _, memory in _alike(store, tx, reach, scope_id, content)), None)
+) -> tuple[float, Memory] | None:
+    """Return the most similar entry that the caller sees, with its similarity, from `NEAR` on.
+
+    Equal similarities are ordered by id.
+    """
+    return next(_alike(store, tx, reach, scope_id, content), None)
 
 
 def near(store: Store, tx: Transaction, reach: Reach, memory: Memory) -> list[tuple[float, Memory]]:

@@ -57,8 +57,7 @@ def create(
         tx = mutation.tx
         project = accesses.get_project(tx, mutation.access, project_id, repo)
         accesses.require(mutation.access, Role.CONTRIBUTOR, project.repository_id, "write memories")
-        placed = _placed(mutation, project, prepared)
-        memory, duplicate = admit(mutation, project, placed, taken)
+        memory, duplicate = admit(mutation, project, placed(mutation, project, prepared), taken)
         return views.receipt_of(mutation, "create", memory, duplicate=duplicate)
 
     return mutate(store, access, operation, work, views.render)
@@ -263,7 +262,7 @@ def _claims(content: Content) -> tuple[object, ...]:
 _EDITABLE = frozenset({Status.PROPOSED, Status.ACCEPTED, Status.OUTDATED})
 
 
-def _placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepared:
+def placed(mutation: Mutation, project: Project, prepared: Prepared) -> Prepared:
     """Settle the run and team of a candidate against the caller's token.
 
     Raises:

@@ -120,6 +120,12 @@ def page(
     return cut(rows, limit, lambda p: p.project_id)
 
 
+def identify(store: Store, access: Access, project: str | None, repo: str | None) -> str:
+    """Return the id of the project that a request means which may leave it out; see `resolve`."""
+    with store.engine.read() as tx:
+        return resolve(tx, access, project, repo).project_id
+
+
 def resolve(tx: Transaction, access: Access, project: str | None, repo: str | None) -> Project:
     """Return the project that a request means which may leave it out (08 §1).
 

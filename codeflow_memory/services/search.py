@@ -24,20 +24,27 @@ SNIPPET = 240
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is searched for; ``None`` narrows nothing. ``literal`` looks for exact words only."""
+    """What is searched for; ``None`` narrows nothing. ``literal`` looks for exact words only.
+
+    ``below`` is a folder: only entries with a path of their own in it are found.
+    """
 
     text: str
     literal: bool = False
     limit: int = 20
     kind: Kind | None = None
-    collection: Collection | None = None
+    collections: frozenset[Collection] | None = None
     path: str | None = None
     branch: str | None = None
+    below: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A memory that was found; ``matched`` is term to the fields that have it."""
+    """A memory that was found; ``matched`` is term to the fields that have it.
+
+    ``lines`` are the first and last line of the body that the snippet is of, counted from 1.
+    """
 
     memory_id: str
     revision: int
@@ -45,6 +52,7 @@ class Found:
     score: float
     matched: Mapping[str, list[str]]
     snippet: str
+    lines: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +162,9 @@ def best(scores: Mapping[str, float], rows: Mapping[str, Light], limit: int) -> 
 
 
 def _kept(rows: Visible, question: Question, at: int) -> AbstractSet[str]:
-    narrowed = (question.kind, question.collection, question.path, question.branch)
-    if not any(narrowed) and not rows.expired(at) and not rows.flagged:
+    narrowed = (question.kind, question.path, question.branch, question.below)
+    narrows = any(narrowed) or question.collections is not None
+    if not narrows and not rows.expired(at) and not rows.flagged:
         return rows.by_id.keys()
     requested = Requested([question.path] if question.path else [])
     return {m for m, row in rows.by_id.items() if _matches(row, question, requested, at)}
@@ -166,7 +175,8 @@ def _matches(row: Light, question: Question, requested: Requested, at: int) -> b
         not row.flagged
         and (row.valid_to is None or row.valid_to > at)
         and (question.kind is None or row.kind == question.kind)
-        and (question.collection is None or row.collection is question.collection)
+        and (question.collections is None or row.collection in question.collections)
+        and (question.below is None or any(_is_below(path, question.below) for path in row.paths))
         and (not row.paths or requested.concerned(row.paths))
         and (
             question.branch is None
@@ -176,14 +186,23 @@ def _matches(row: Light, question: Question, requested: Requested, at: int) -> b
     )
 
 
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
 def _found(text: Text, hit: ranking.Hit, matched: Mapping[str, list[str]]) -> Found:
-    return Found(
-        hit.memory_id, text.revision, text.title, hit.score, matched, snippet(text.body, matched)
-    )
+    start, end = _around(text.body, matched)
+    lines = (text.body.count("\n", 0, start) + 1, text.body.count("\n", 0, end) + 1)
+    shown = _cut(text.body, start, end)
+    return Found(hit.memory_id, text.revision, text.title, hit.score, matched, shown, lines)
 
 
 def snippet(body: str, words: Mapping[str, object]) -> str:
     """Return the part of *body* around its first match, cut at spaces; one line."""
+    return _cut(body, *_around(body, words))
+
+
+def _around(body: str, words: Mapping[str, object]) -> tuple[int, int]:
     folded = body.casefold()
     found = [at for at in (folded.find(word) for word in words) if at >= 0]
     start = max(0, min(found, default=0) - SNIPPET // 3)
@@ -192,5 +211,9 @@ def snippet(body: str, words: Mapping[str, object]) -> str:
     end = start + SNIPPET
     if end < len(body):
         end = max(body.rfind(" ", start, end), start + 1)
+    return start, end
+
+
+def _cut(body: str, start: int, end: int) -> str:
     text = " ".join(body[start:end].split())
     return ("… " if start else "") + text + (" …" if end < len(body) else "")

@@ -241,7 +241,7 @@ def test_every_program_of_a_folder_is_in_its_readme(folder):
     }
 
 
-@pytest.mark.parametrize("name", ["check", "lock", "setup", "try"])
+@pytest.mark.parametrize("name", ["check", "clients/setup", "lock", "setup", "try"])
 def test_each_script_is_executable_and_of_sound_syntax(name):
     path = ROOT / "ops" / name
     done = subprocess.run(  # noqa: S603 - bash reads one script of ours

@@ -14,7 +14,10 @@ HOMES = {
     "apsw": ("storage/",),
     "psycopg": ("storage/",),
     "litestar": ("http/", "app.py", "cli/local.py"),
-    "pydantic": ("http/", "settings.py", "adapters/"),
+    "pydantic": ("http/", "mcp/server.py", "settings.py", "adapters/"),
+    "mcp": ("mcp/server.py",),
+    "mcp_types": ("mcp/server.py",),
+    "starlette": ("mcp/server.py",),
     "uvicorn": ("http/",),
     "httptools": ("http/",),
     "prometheus_client": ("http/measures.py",),
@@ -252,7 +255,7 @@ NEEDED |= {f"{PACKAGE}.cli.up", *(f"{PACKAGE}.services.legacy_{of}" for of in ("
 
 LATE = re.compile(
     rf"{PACKAGE}\.cli\..*|{PACKAGE}\.(adapters|services)\.(legacy|exact|export|proposed)\w*"
-    r"|(psycopg|psycopg_pool|markdown_it|rich|pygments|argon2|jinja2|git|pytest|hypothesis|schemathesis)"
+    r"|(mcp|mcp_types|psycopg|psycopg_pool|markdown_it|rich|pygments|argon2|jinja2|git|pytest|hypothesis|schemathesis)"
 )
 
 

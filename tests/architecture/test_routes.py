@@ -19,8 +19,9 @@ CALLERS = {"call", "change"}
 READ_BY_POST = {
     "/api/projects/{project_id:str}/memory/selections",
     "/api/projects/{project_id:str}/memory/selections/{selection_id:str}/replay",
+    *(f"/api/tools/{name}" for name in ("memory_search", "memory_get", "memory_select")),
 }
-"""A selection stores its manifest and a replay nothing: neither has a receipt."""
+"""A selection stores its manifest and what else only reads nothing: none of it has a receipt."""
 
 
 class Nowhere:

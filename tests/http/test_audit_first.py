@@ -49,6 +49,10 @@ class Scene:
             ("POST", "/api/memories/batch"): self.batch,
             ("POST", "/api/undo"): self.undoing,
             ("PUT", "/api/predicates"): self.predicates,
+            ("POST", "/api/tools/memory_append"): self.note,
+            ("POST", "/api/tools/memory_propose"): self.proposal,
+            ("POST", "/api/tools/memory_feedback"): self.judgement,
+            ("POST", "/api/tools/memory"): self.file,
             ("PATCH", MEMORY): self.revision,
             ("DELETE", MEMORY): self.deletion,
             ("POST", f"{MEMORY}/publish"): self.publication,
@@ -146,6 +150,35 @@ class Scene:
         memory = self.api.write()
         return Step("ann", "POST", "/api/undo", {"item": memory["id"]})
 
+    def tool(self, name, who="ann", **arguments):
+        body = arguments | {"project_id": self.api.project.project_id}
+        return Step(who, "POST", f"/api/tools/{name}", body)
+
+    def note(self):
+        return self.tool("memory_append", content="A text that nothing resembles: xylophone.")
+
+    def proposal(self):
+        return self.tool("memory_propose", kind="fact", title="Tools", body="A tool proposed it.")
+
+    def judgement(self):
+        memory = self.api.accept()["id"]
+        return self.tool("memory_feedback", "bob", memory_id=memory, helpful=True)
+
+    def file(self, command="create"):
+        self.files = getattr(self, "files", 0) + 1
+        path = f"/memories/file-{self.files}.md"
+        create = {"path": path, "file_text": f"The text number {self.files * 7919} of a file."}
+        if command != "create":
+            self.tool("memory", command="create", **create).ask(self.api).ok()
+        more = {
+            "create": create,
+            "str_replace": {"path": path, "old_str": "text", "new_str": "word"},
+            "insert": {"path": path, "insert_line": 0, "insert_text": "First."},
+            "delete": {"path": path},
+            "rename": {"old_path": path, "new_path": f"{path}.old"},
+        }[command]
+        return self.tool("memory", command=command, **more)
+
     def revision(self):
         return self.on(self.api.write(), "ann", "PATCH", {"title": "Another"})
 
@@ -186,8 +219,15 @@ def scene(api):
     "route", [r for r in WRITES if r[:2] != VERIFY], ids=lambda r: f"{r[0]} {r[1]}"
 )
 def test_a_request_whose_row_is_refused_changes_nothing(api, scene, route):
-    step = scene.step(*route)
+    carry_out(api, scene.step(*route))
 
+
+@pytest.mark.parametrize("command", ["str_replace", "insert", "delete", "rename"])
+def test_a_command_on_a_file_whose_row_is_refused_changes_nothing(api, scene, command):
+    carry_out(api, scene.file(command))
+
+
+def carry_out(api, step):
     def done():
         answer = step.ask(api)
         assert answer.status in {200, 201}, answer.text

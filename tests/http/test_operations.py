@@ -10,14 +10,18 @@ from codeflow_memory.settings import Settings
 WITHOUT_RECEIPT = {
     ("POST", "/api/projects/{project_id:str}/memory/selections"),
     ("POST", "/api/projects/{project_id:str}/memory/selections/{selection_id:str}/replay"),
+    *(("POST", f"/api/tools/{name}") for name in ("memory_search", "memory_get", "memory_select")),
+    ("POST", "/mcp"),
 }
-"""A selection stores its manifest and a replay nothing."""
+"""A selection stores its manifest, a replay nothing; a message has the receipt of its tool."""
 
 MEMORY = "/api/memories/{memory_id:str}"
 PROJECT = "/api/projects/{project_id:str}"
 REPOSITORY = "/api/repositories/{repository_id:str}"
 TEAM = "/api/admin/teams/{team_id:str}"
 DRAFT = {"collection": "private", "kind": "fact", "title": "t", "body": "b"}
+FILE = {"command": "create", "path": "/memories/a.md", "file_text": "The text of a file."}
+IN_PROJECT = {"project_id": "{project_id:str}"}
 
 WRITES = [
     ("POST", "/api/admin/principals", {"name": "eve", "kind": "user"}),
@@ -46,6 +50,10 @@ WRITES = [
     ("POST", "/api/memories/batch", {"operations": []}),
     ("POST", "/api/undo", {}),
     ("PUT", "/api/predicates", {"functional": ["codename"]}),
+    ("POST", "/api/tools/memory_append", {"content": "The text of a note."} | IN_PROJECT),
+    ("POST", "/api/tools/memory_propose", {"kind": "fact", "title": "t", "body": "b"} | IN_PROJECT),
+    ("POST", "/api/tools/memory_feedback", {"memory_id": "{memory_id:str}", "helpful": True}),
+    ("POST", "/api/tools/memory", FILE | IN_PROJECT),
     ("PATCH", MEMORY, {"title": "Another"}),
     ("DELETE", MEMORY, {}),
     ("POST", f"{MEMORY}/publish", {}),
@@ -92,6 +100,7 @@ def send(api, memory, route, key):
         "repository_id": api.project.repository_id,
     }.items():
         path = path.replace(f"{{{name}:str}}", value)
+        body = body and {k: value if v == f"{{{name}:str}}" else v for k, v in body.items()}
     for name in ("principal_id", "team_id", "principal", "grant_id", "token_id", "run_id"):
         path = path.replace(f"{{{name}:str}}", "absent")
     path = path.replace("{selection_id:str}", "sel_absent")

@@ -52,6 +52,11 @@ def told(way, who):
         words = " ".join(way.marks[start : start + PER_QUERY])
         answer = api(who, "GET", f"{base}/memory/search", q=f"{CONTROL} {words}").ok()
         yield "search", answer["results"], None
+        asked = {"project_id": way.project_id, "query": f"{CONTROL} {words}"}
+        found = api(who, "POST", "/api/tools/memory_search", asked).ok()
+        yield "memory_search", found["results"], None
+        chosen = api(who, "POST", "/api/tools/memory_select", asked).ok()
+        yield "memory_select", chosen["context"], chosen["entries"]
     for query in ("", CONTROL, ORDER, f"{CONTROL} deploys skip verification", way.marks[0]):
         request = {"query": query, "budget": {"characters": 100_000, "entries": 100}}
         made = api(who, "POST", f"{base}/memory/selections", request | {"explain": True}).ok(201)
@@ -80,7 +85,7 @@ def test_nothing_that_nobody_accepted_reaches_who_reads(loaded, name):
                 assert all(i["review_reason"] for i in text if MARK.search(i["title"]))
             else:
                 assert MARK.findall(written) == [], (who, channel)
-        assert {"list accepted", "search", "context"} <= channels
+        assert {"list accepted", "search", "context", "memory_search", "memory_select"} <= channels
 
 
 @pytest.mark.parametrize("name", WAYS)

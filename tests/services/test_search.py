@@ -73,7 +73,7 @@ def test_an_entry_past_its_time_is_not_found_from_that_moment(world, cast, proje
     ("narrowed", "expected"),
     [
         ({"kind": Kind.DECISION}, "a"),
-        ({"collection": Collection.PRIVATE}, "c"),
+        ({"collections": frozenset({Collection.PRIVATE})}, "c"),
         ({"path": "docs/a.md"}, "bc"),
         ({"branch": "release/2"}, "bc"),
         ({"branch": "main"}, "ac"),

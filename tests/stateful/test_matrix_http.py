@@ -11,13 +11,14 @@ import pytest
 
 from codeflow_memory.services import access as accesses
 
-from .matrix import administration, rules, wire
+from .matrix import administration, rules, tools, wire
 from .matrix.administration import ADMINISTRATION, Act
 from .matrix.rules import Cell, expected
 from .matrix.sampling import ABSENT, ABSENT_MANIFEST, ABSENT_PROJECT, LONG, sampled
 from .matrix.wire import SPOKEN
 
 FEWEST_SPOKEN = 600
+FEWEST_TOLD = 150
 SECONDS = 60
 OUT = administration.GROUPS["out"].split()
 
@@ -38,6 +39,26 @@ def test_the_product_answers_http_as_the_tables_say(script, stage, client):
             found.append(f"{cell}: {got.status} {got.text}, expected {expected(cell)}")
         stage.put_back()
 
+    assert found == []
+
+
+def test_the_tools_answer_as_the_tables_say(script, stage, client):
+    cells, found, asked = (
+        [cell for cell in spoken(script) if cell.operation in tools.OFFERED],
+        [],
+        0,
+    )
+    for cell in cells:
+        entry = script.entry(cell)
+        for name, request in tools.requests(cell, entry, script.places):
+            asked += 1
+            got = client.send(script.token(cell), request)
+            if tools.answer(cell, entry, got) != tools.wanted(cell, name):
+                told = f"{got.status} {got.text}, expected {tools.wanted(cell, name)}"
+                found.append(f"{name} for {cell}: {told}")
+            stage.put_back()
+
+    assert asked >= FEWEST_TOLD // script.thin
     assert found == []
 
 

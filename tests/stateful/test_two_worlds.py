@@ -168,13 +168,21 @@ def _lets_every_role_read(patch) -> None:
 
 LEAKS = {
     "others": (
-        (_reads_a_private_scope, ("search", "the graph", "a selection by words")),
+        (
+            _reads_a_private_scope,
+            (
+                "search",
+                "the graph",
+                "a selection by words",
+                "a search and a selection by the tools",
+            ),
+        ),
         (_shows_every_selection, ("a selection by id", "a replay", "selections of a run")),
         (_shows_every_run, ("runs",)),
         (_lets_every_role_read, ("a project by id or slug",)),
     ),
     "held": (
-        (_sees_everything, ("a memory by id", "its diff")),
+        (_sees_everything, ("a memory by id", "its diff", "a memory by the tools")),
         (_lists_everything, ("lists by status", "the graph")),
     ),
     "secrets": (

@@ -39,7 +39,7 @@ RULES: dict[str, set[str]] = {
     },
     "services.deletion": {"erase", "_may_delete"},
     "services.listing": {"visible"},
-    "services.memories": {"create", "revise_stored", "may_edit", "_placed", "_EDITABLE"},
+    "services.memories": {"create", "revise_stored", "may_edit", "placed", "_EDITABLE"},
     "services.publication": {"propose"},
     "services.replay": {"seen", "_sees"},
     "services.review": {"_may_decide", "_may_decide_private", "require_decider", "_OWNERS_OWN"},

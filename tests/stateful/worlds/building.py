@@ -119,6 +119,8 @@ class World:
         self._cursor = ""
 
     def close(self) -> None:
+        # The life of the protocol ends with that of the application, which nobody has ended here.
+        self._loop.run_until_complete(_cancel(asyncio.all_tasks(self._loop)))
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
         self.tenants.close()
@@ -176,6 +178,7 @@ class World:
         body = b"" if wanted.body is None else json.dumps(wanted.body).encode()
         if body:
             headers += [
+                (b"accept", b"application/json"),
                 (b"content-type", b"application/json"),
                 (b"content-length", str(len(body)).encode()),
             ]
@@ -208,6 +211,12 @@ class World:
         start = sent[0]
         whole = b"".join(m.get("body", b"") for m in sent[1:])
         return Reply(start["status"], tuple((n, v) for n, v in start["headers"]), whole)
+
+
+async def _cancel(tasks: set[asyncio.Task]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class StandingTime:

@@ -541,3 +541,77 @@ def edges(known: Known) -> Iterator[Ask]:
         yield Ask("OPTIONS", f"/api/memories/{memory_id}")
         yield Ask("GET", f"/api/memories/{memory_id}/nothing")
         yield Ask("POST", f"/api/memories/{memory_id}/approve", {"unknown": 1}, 1)
+
+
+def tool(known: Known, name: str, **arguments: object) -> Ask:
+    body = {"project_id": known.ids["core"]} | arguments
+    return Ask("POST", f"/api/tools/{name}", {k: v for k, v in body.items() if v is not None})
+
+
+def message(method: str, **params: object) -> Ask:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return Ask("POST", "/mcp", body)
+
+
+@channel("a memory by the tools")
+def tool_get(known: Known) -> Iterator[Ask]:
+    for memory_id in known.any_memory:
+        yield tool(known, "memory_get", id=memory_id, project_id=None)
+        yield tool(known, "memory_get", path=f"memories/{memory_id}")
+        yield tool(known, "memory", command="view", path=f"/memories/{memory_id}")
+    for memory_id in [*known.hidden, ABSENT]:
+        yield tool(known, "memory_feedback", memory_id=memory_id, helpful=True, project_id=None)
+        yield tool(known, "memory", command="delete", path=f"/memories/{memory_id}")
+        for old in ("hidden", "zanzibar", "retry"):
+            path = f"/memories/{memory_id}"
+            yield tool(known, "memory", command="str_replace", path=path, old_str=old, new_str="x")
+
+
+@channel("a search and a selection by the tools")
+def tool_search(known: Known) -> Iterator[Ask]:
+    for words in (*WORDS, "zanzibar", "hidden retry", "requests of the vault"):
+        yield tool(known, "memory_search", query=words)
+        yield tool(known, "memory_search", query=words, max_results=1, collections=["private"])
+        yield tool(known, "memory_search", query=words, path_prefix="src")
+        yield tool(known, "memory_select", query=words, explain=True)
+    for name in [*known.named("vault-core", "b-core"), "deep", "prj_" + ABSENT_OTHER]:
+        yield tool(known, "memory_search", query="retry", project_id=name)
+        yield tool(known, "memory_select", query="retry", project_id=name)
+
+
+@channel("what the tools write with a hidden text")
+def tool_write(known: Known) -> Iterator[Ask]:
+    for number in range(4):
+        text = f"hidden zanzibar {WORDS[number % 3]} {number}"
+        yield tool(known, "memory_append", content=f"{text}\n{text}")
+        yield tool(known, "memory_propose", kind="guidance", title=text, body=text)
+        path = f"/memories/hidden/{number}.md"
+        yield tool(known, "memory", command="create", path=path, file_text=text)
+    for project in [*known.named("vault-core", "b-core"), "prj_" + ABSENT_OTHER]:
+        yield tool(known, "memory_append", content=known.own("outside"), project_id=project)
+
+
+@channel("files")
+def tool_files(known: Known) -> Iterator[Ask]:
+    for path in ("/memories", "/memories/hidden", "/memories/hidden/0.md", "/memories/none"):
+        yield tool(known, "memory", command="view", path=path)
+    yield tool(known, "memory", command="delete", path="/memories/hidden/1.md")
+    old, new = "/memories/hidden", "/memories/shown"
+    yield tool(known, "memory", command="rename", old_path=old, new_path=new)
+    yield tool(known, "memory", command="view", path="/memories")
+
+
+@channel("messages of the protocol")
+def messages(known: Known) -> Iterator[Ask]:
+    for listed in ("tools/list", "prompts/list", "resources/list", "resources/templates/list"):
+        yield message(listed)
+    for project in [known.ids["core"], *known.named("vault-core"), "prj_" + ABSENT_OTHER]:
+        asked = {"project_id": project}
+        yield message("prompts/get", name="review_proposals", arguments=asked)
+        for memory_id in [*known.any_memory]:
+            yield message("resources/read", uri=f"codeflow://{project}/memories/{memory_id}")
+        for one in [*known.named("h-sel", "h-run-sel"), "sel_" + ABSENT_OTHER]:
+            yield message("resources/read", uri=f"codeflow://{project}/selections/{one}")
+    yield message("prompts/get", name="review_proposals")
+    for memory_id in known.any_memory:
+        yield message("tools/call", name="memory_get", arguments={"id": memory_id})
