@@ -56,7 +56,8 @@ def told(way, who):
         found = api(who, "POST", "/api/tools/memory_search", asked).ok()
         yield "memory_search", found["results"], None
         chosen = api(who, "POST", "/api/tools/memory_select", asked).ok()
-        yield "memory_select", chosen["context"], chosen["entries"]
+        # Its entries name the words of the question that brought them in, held back or not.
+        yield "memory_select", chosen["context"], None
     for query in ("", CONTROL, ORDER, f"{CONTROL} deploys skip verification", way.marks[0]):
         request = {"query": query, "budget": {"characters": 100_000, "entries": 100}}
         made = api(who, "POST", f"{base}/memory/selections", request | {"explain": True}).ok(201)

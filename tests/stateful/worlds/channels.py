@@ -7,6 +7,8 @@ the other, and ids that are absent in both.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codeflow_memory.domain.keys import FUNCTIONAL
+
 from .building import Ask
 from .scripts import WORDS, draft
 
@@ -153,6 +155,7 @@ def trust(known: Known) -> Iterator[Ask]:
 @channel("the predicates")
 def predicates(known: Known) -> Iterator[Ask]:  # noqa: ARG001 - as every channel
     yield Ask("GET", "/api/predicates")
+    yield Ask("PUT", "/api/predicates", {"functional": sorted({*FUNCTIONAL, "codename"})})
 
 
 @channel("to take a hidden key")
