@@ -29,7 +29,7 @@ from codeflow_memory.services import (
     review,
     views,
 )
-from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.mutation import Mutation, Operation, Work, mutate, rehearse
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import approvals, batches, revisions
 from codeflow_memory.storage import memories as rows
@@ -63,9 +63,10 @@ class Reverted:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo did; ``batch_id`` names the undo itself."""
+    """What an undo did; ``batch_id`` names the undo itself, ``of_batch`` what it took back."""
 
     batch_id: str
+    of_batch: str
     reverted: tuple[Reverted, ...]
 
 
@@ -93,7 +94,15 @@ def undo(
         UndoConflictError: Something was changed since.
         IllegalTransitionError: There is no way back, as from a deletion.
     """
+    return mutate(store, access, operation, _undoing(batch, item), _render)
 
+
+def preview(store: Store, access: Access, *, batch: str | None, item: str | None) -> Undone:
+    """Tell what `undo` would do, or refuse as it would; nothing is kept, so neither its batch."""
+    return rehearse(store, access, _undoing(batch, item), _render)
+
+
+def _undoing(batch: str | None, item: str | None) -> Work:
     def work(mutation: Mutation) -> Receipt:
         _require_person(mutation.access)
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
@@ -106,29 +115,13 @@ def undo(
             batches.UNDO,
             mutation.batch_id,
             0,
-            {"reverted": [[r.memory_id, r.from_revision, r.to_revision] for r in done]},
+            {
+                "of_batch": batch_id,
+                "reverted": [[r.memory_id, r.from_revision, r.to_revision] for r in done],
+            },
         )
 
-    return mutate(store, access, operation, work, _render)
-
-
-def preview(
-    store: Store, access: Access, *, batch: str | None, item: str | None
-) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Return which batch `undo` would take, and each entry of it with its revision; write nothing.
-
-    Raises:
-        NotFoundError, ForbiddenError, UndoConflictError: As `undo`; whether each step back may be
-            made is told by `undo` alone.
-    """
-    with store.engine.read() as tx:
-        access = accesses.refresh(store, tx, access)
-        _require_person(access)
-        reach = accesses.reach_everywhere(tx, access)
-        batch_id, steps = _found(tx, access, reach, batch, item)
-        _check_standing(tx, reach, steps)
-    memories_of = (step.stored.memory for step in steps)
-    return batch_id, tuple((memory.memory_id, memory.revision) for memory in memories_of)
+    return work
 
 
 def _require_person(access: Access) -> None:
@@ -147,7 +140,7 @@ def _render(tx: Transaction, access: Access, receipt: Receipt) -> Undone:
             if reach.sees(stored.memory, before=stored.before)
         }
         reverted = [r for r in reverted if r.memory_id in seen]
-    return Undone(receipt.target_id, tuple(reverted))
+    return Undone(receipt.target_id, str(receipt.facts["of_batch"]), tuple(reverted))
 
 
 def _found(
