@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.exits import Refusal, UnreachableError
+from codeflow_memory.cli.exits import NotThereError, Refusal, UnreachableError
 
 TIMEOUT_SECONDS: Final = 60
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
@@ -75,7 +75,15 @@ class Client(Protocol):
 
 
 def path(*segments: str) -> str:
-    """Return ``/api/<segments>``, each escaped as a segment of its own."""
+    """Return ``/api/<segments>``, each escaped as a segment of its own.
+
+    Raises:
+        NotThereError: A segment would be read as another path than it is, so nothing has that id.
+    """
+    for segment in segments:
+        # A server decodes a slash before it looks for a route, and takes dots and nothing away.
+        if segment in {"", ".", ".."} or "/" in segment:
+            raise NotThereError(f"nothing has the id {segment!r}")
     return "/api/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
