@@ -12,6 +12,7 @@ from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import Refusal, UnreachableError
 from codeflow_memory.cli.memory import TITLES, columns, get_memory
 from codeflow_memory.cli.queue import Narrowing, narrowing_options, waiting
+from codeflow_memory.domain.errors import NotFoundError
 
 AT_ONCE = 100
 """Memories in one request: so many are decided well within its deadline."""
@@ -266,6 +267,8 @@ def _named(client: Client, wanted: _Wanted) -> Iterable[_Asked]:
         try:
             memory = get_memory(client, memory_id)
         except Refusal as refusal:
+            if refusal.code != NotFoundError.code:
+                raise
             yield _Asked(memory_id, refusal=refusal)
             continue
         base = revision or wanted.revision or memory["revision"]
