@@ -84,8 +84,8 @@ def undo(
 ) -> Undone:
     """Undo a batch, the last change of an entry, or without either the caller's last batch.
 
-    Text, status, validity and links of each entry are what they were; what was made is taken out
-    of service. All of it, or none.
+    Where an entry took another's place by that change, both are put back. Text, status, validity
+    and links of each are what they were; what was made is taken out of service. All of it, or none.
 
     Raises:
         NotFoundError: No such batch or entry for the caller, or nothing to undo.
@@ -160,7 +160,10 @@ def _found(
         batch_id = batch or batches.last_of(tx, own)
         if batch_id is None:
             raise NotFoundError("change to undo")
-    changed = [c for c in batches.changes(tx, batch_id) if item in {None, c.memory_id}]
+    changed = batches.changes(tx, batch_id)
+    if item is not None:
+        joined = _joined(tx, reach, changed, item)
+        changed = [c for c in changed if c.memory_id in joined]
     steps = _steps(tx, reach, changed)
     # A batch with an entry out of the caller's sight is, to the caller, none.
     if not steps or len(steps) != len({c.memory_id for c in changed}):
@@ -168,6 +171,17 @@ def _found(
     if changed[0].principal_id != own and not _reviews(access, steps):
         raise ForbiddenError("another's changes are undone by a reviewer, in project entries alone")
     return batch_id, steps
+
+
+def _joined(tx: Transaction, reach: Reach, changed: list[Change], item: str) -> set[str]:
+    """Return an entry and what the same batch put in its place, or it in the place of.
+
+    A link has two ends: with one alone put back, nobody would hold what both stand for.
+    """
+    found = rows.find_all(tx, reach.scopes, {c.memory_id for c in changed})
+    successors = {s.memory.memory_id: s.memory.superseded_by for s in found}
+    old = {memory_id for memory_id, successor in successors.items() if successor == item}
+    return {item, *old} | {s for s in (successors.get(item),) if s is not None}
 
 
 def _steps(tx: Transaction, reach: Reach, changed: list[Change]) -> list[_Step]:
