@@ -295,4 +295,4 @@ def test_a_defect_is_noticed(module, name, defect, place, monkeypatch):
     monkeypatch.setattr(module, name, defect)
 
     with pytest.raises(AssertionError):
-        run_machine(place, 4 * EXAMPLES["sqlite"])
+        run_machine(place, 12 * EXAMPLES["sqlite"])
