@@ -51,9 +51,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
     arguments = list(sys.argv[1:] if argv is None else argv)
     for argument in arguments:
-        if any("\udc80" <= letter <= "\udcff" for letter in argument):
-            # Bytes of the shell that are no UTF-8 arrive so, and no file or answer could hold them.
-            raise click.UsageError("arguments must be UTF-8 text")
+        if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in argument):
+            # Bytes of the shell that are no UTF-8 arrive as halves of pairs, and no file or answer
+            # could hold them; no file's name holds a NUL.
+            raise click.UsageError("arguments must be UTF-8 text without NUL")
     result = root.main(arguments, prog_name=PROGRAM, standalone_mode=False)
     sys.stdout.flush()
     return result if isinstance(result, int) else exits.OK

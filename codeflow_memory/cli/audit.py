@@ -73,7 +73,9 @@ def faults(report: Report) -> list[str]:
 @click.command("list")
 @click.option("--batch", metavar="BATCH", help="Only of this batch.")
 @click.option("--item", metavar="ID", help="Only of this memory, token or the like.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="At most."
+)
 @click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
 @click.pass_obj
 def list_changes(

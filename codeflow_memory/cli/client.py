@@ -14,7 +14,8 @@ from typing import Any, Final, Protocol
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.exits import Refusal, UnreachableError
+from codeflow_memory.cli.exits import NotThereError, Refusal, UnreachableError
+from codeflow_memory.domain.errors import UnauthenticatedError
 
 TIMEOUT_SECONDS: Final = 60
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
@@ -75,7 +76,15 @@ class Client(Protocol):
 
 
 def path(*segments: str) -> str:
-    """Return ``/api/<segments>``, each escaped as a segment of its own."""
+    """Return ``/api/<segments>``, each escaped as a segment of its own.
+
+    Raises:
+        NotThereError: A segment would be read as another path than it is, so nothing has that id.
+    """
+    for segment in segments:
+        # A server decodes a slash before it looks for a route, and takes dots and nothing away.
+        if segment in {"", ".", ".."} or "/" in segment:
+            raise NotThereError(f"nothing has the id {segment!r}")
     return "/api/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
@@ -122,7 +131,7 @@ class RemoteClient:
         where, query = request.target()
         headers = request.headers()
         if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
+            headers["Authorization"] = f"Bearer {_sendable(self._token)}"
         target = self._root.path.rstrip("/") + where + (f"?{query}" if query else "")
         connection = connect(self._root, TIMEOUT_SECONDS)
         try:
@@ -156,6 +165,17 @@ def connected(context: Context) -> Iterator[Client]:
 
     with opened(context) as tenants, LocalClient.of(tenants, context.token) as client:
         yield client
+
+
+def _sendable(token: str) -> str:
+    """Return a token that a header can hold; no token is written with other characters.
+
+    Raises:
+        Refusal: It is none, so it names nobody.
+    """
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise Refusal(UnauthenticatedError.code, str(UnauthenticatedError()), {})
+    return token
 
 
 def _word(value: object) -> str:

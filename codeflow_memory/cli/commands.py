@@ -15,7 +15,8 @@ _REVIEW = "codeflow_memory.cli.review"
 _RETENTION = "codeflow_memory.cli.retention"
 _HOLD = "codeflow_memory.cli.hold"
 _TRANSFER = "codeflow_memory.cli.transfer"
-_DECISIONS = {"accept": f"{_REVIEW}:accept", "reject": f"{_REVIEW}:reject"}
+_DECIDING = "codeflow_memory.cli.decisions"
+_DECISIONS = {"accept": f"{_DECIDING}:accept", "reject": f"{_DECIDING}:reject"}
 _QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
 
 _AUDIT = {

@@ -4,9 +4,10 @@ from typing import Any
 
 import rich_click as click
 
-from codeflow_memory.cli import output
+from codeflow_memory.cli import changes, output
 from codeflow_memory.cli.client import Client, Request, connected, pages, path
 from codeflow_memory.cli.context import Context
+from codeflow_memory.cli.exits import Refusal
 from codeflow_memory.cli.places import get_project, project_option, repo_option
 from codeflow_memory.domain.memory import Collection, Kind, Status
 
@@ -116,7 +117,7 @@ def search(
 @click.option("--helpful/--unhelpful", required=True, default=None, help="Whether it helped.")
 @click.option("--note", help="Why.")
 @click.option("--selection", metavar="ID", help="The selection that gave it.")
-@click.option("--dry-run", is_flag=True, help="Change nothing.")
+@click.option("--dry-run", is_flag=True, help="Let the server check it, and change nothing.")
 @click.pass_obj
 def feedback(
     context: Context,
@@ -130,18 +131,18 @@ def feedback(
     """Say whether a memory helped; its trust follows."""
     body = {"helpful": helpful, "note": note, "selection_id": selection}
     given = {name: value for name, value in body.items() if value is not None}
+    if dry_run:
+        given["dry_run"] = True
     with connected(context) as client:
-        memory = get_memory(client, memory_id)
-        if dry_run:
-            output.talk(f"{memory_id} would be judged")
-            return
-        answer = client.send(
-            Request("POST", path("memories", memory["id"], "feedback"), body=given)
-        )
+        where = path("memories", memory_id, "feedback")
+        answer = client.send(Request("POST", where, body=given))
     if context.json:
         output.print_json(answer)
-    else:
-        output.talk(f"{memory_id} has trust {answer['trust']}")
+        return
+    verb = "would have" if dry_run else "has"
+    output.talk(f"{memory_id} {verb} trust {answer['trust']} and is {answer['status']}")
+    if not answer["counted"]:
+        output.talk("you have judged this revision before: it does not count again")
 
 
 @click.command("correct")
@@ -149,7 +150,7 @@ def feedback(
 @click.argument("text")
 @click.option("--title", help="Another title, too.")
 @click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
-@click.option("--dry-run", is_flag=True, help="Change nothing.")
+@click.option("--dry-run", is_flag=True, help="Let the server check it, and change nothing.")
 @click.pass_obj
 def correct(
     context: Context,
@@ -164,15 +165,32 @@ def correct(
     body = {"body": text} | ({} if title is None else {"title": title})
     with connected(context) as client:
         base = revision or get_memory(client, memory_id)["revision"]
-        if dry_run:
-            output.talk(f"{memory_id} would be corrected at revision {base}")
-            return
-        asked = Request("PATCH", path("memories", memory_id), body=body, revision=base)
-        memory = client.send(asked)
+        with changes.told(context, client, memory_id):
+            if dry_run:
+                answer = _rehearsed(client, memory_id, base, body)
+            else:
+                asked = Request("PATCH", path("memories", memory_id), body=body, revision=base)
+                answer = client.send(asked)
     if context.json:
-        output.print_json(memory)
-    else:
-        output.talk(f"{memory_id} is {memory['status']} at revision {memory['revision']}")
+        output.print_json(answer)
+        return
+    verb = "would be" if dry_run else "is"
+    output.talk(f"{memory_id} {verb} {answer['status']} at revision {answer['revision']}")
+
+
+def _rehearsed(client: Client, memory_id: str, base: int, body: dict[str, str]) -> dict[str, Any]:
+    """Let the server try a correction; return its result.
+
+    Raises:
+        Refusal: It would be refused.
+    """
+    step = {"action": "update", "id": memory_id, "revision": base, "changes": body}
+    asked = Request("POST", path("memories", "batch"), body={"operations": [step], "dry_run": True})
+    (result,) = client.send(asked)["results"]
+    error = result["error"]
+    if error is not None:
+        raise Refusal(str(error["code"]), str(error["detail"]), error)
+    return dict(result)
 
 
 def get_memory(client: Client, memory_id: str) -> dict[str, Any]:

@@ -1,172 +1,138 @@
-"""``review``: the queue of what needs a person, and the decisions on it."""
+"""``review``: the queue of what needs a person, and what a decision on one entry rests on."""
 
-from collections.abc import Iterator
+import time
 from typing import Any
 
 import rich_click as click
 
-from codeflow_memory.cli import exits, output
-from codeflow_memory.cli.client import Client, Request, connected, pages, path
+from codeflow_memory.cli import changes, output
+from codeflow_memory.cli.client import Client, Request, connected, path
 from codeflow_memory.cli.context import Context
-from codeflow_memory.cli.exits import OK, REVIEW, Refusal, UnreachableError
+from codeflow_memory.cli.exits import OK, REVIEW, Refusal
 from codeflow_memory.cli.memory import columns, get_memory, print_memory
-from codeflow_memory.cli.places import (
-    get_project,
-    get_repository,
-    one_project_option,
-    one_repo_option,
-)
+from codeflow_memory.cli.queue import Narrowing, find_waiting, narrowing_options, waiting
+from codeflow_memory.domain.times import DAY, HOUR, MINUTE, parse_rfc3339
 
-_TITLES = ("ID", "REV", "STATUS", "KIND", "TITLE", "REASON")
+_TITLES = ("ID", "REV", "STATUS", "KIND", "TITLE", "RISK", "WAITS", "REASON")
+_SETTLED: dict[str, Any] = {
+    "reasons": [],
+    "risk": None,
+    "waiting_since": None,
+    "near_duplicates": [],
+    "diff": None,
+    "conflicts": [],
+    "evidence": [],
+    "stale_decisions": [],
+}
+"""What an entry that does not wait has in place of reasons."""
 
 
 @click.command("list")
-@one_repo_option
-@one_project_option
+@narrowing_options
 @click.option("--exit-code", is_flag=True, help="Exit with 7 when something waits.")
 @click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
 @click.pass_obj
-def queue(
-    context: Context, repo: str | None, project: str | None, *, exit_code: bool, jsonl: bool
-) -> int:
-    """Show proposals, and accepted memories that something speaks against."""
+def queue(context: Context, /, *, exit_code: bool, jsonl: bool, **narrowed: Any) -> int:  # noqa: ANN401 - the options
+    """Show proposals, and accepted memories that something speaks against; the riskiest first."""
     with connected(context) as client:
-        rows = list(_waiting(client, repo, project))
+        found = waiting(client, Narrowing(**narrowed))
     if jsonl:
-        output.print_lines(rows)
+        output.print_lines(found.items)
     elif context.json:
-        output.print_json({"items": rows, "next_cursor": None})
+        output.print_json({"items": found.items, "next_cursor": None, "facets": found.facets})
     else:
-        output.print_table(_TITLES, ((*columns(row), " ".join(row["reasons"])) for row in rows))
-        output.talk(f"{len(rows)} to review")
-    return REVIEW if rows and exit_code else OK
+        output.print_table(_TITLES, map(_columns, found.items))
+        counts = (f"{count} {reason}" for reason, count in found.facets["reason"].items())
+        output.talk(": ".join(filter(None, (f"{len(found.items)} to review", ", ".join(counts)))))
+    return REVIEW if found.items and exit_code else OK
 
 
 @click.command("show")
 @click.argument("memory_id", metavar="ID")
 @click.pass_obj
 def show(context: Context, memory_id: str) -> None:
-    """Show one memory, and what it changes in the one that it would supersede."""
+    """Show one memory, why it waits, and what a decision on it rests on.
+
+    That is: its citations with their results, what says nearly the same, what contradicts it, what
+    it changes in the one that it would supersede, and decisions that no longer count.
+    """
     with connected(context) as client:
-        memory = get_memory(client, memory_id)
-        compared = None
-        if memory.get("supersedes"):
-            compared = client.send(Request("GET", path("memories", memory_id, "diff")))
+        found = _shown(client, memory_id)
     if context.json:
-        output.print_json({"memory": memory, "diff": compared})
+        output.print_json(found)
         return
-    print_memory(memory)
-    if compared is not None:
-        old = memory["supersedes"]["memory_id"]
-        click.echo(f"\nin place of {old} at revision {compared['from']}:")
-        for change in compared["fields"]:
-            click.echo(f"  {change['field']}: {_told(change)}")
+    print_memory(found)
+    if found["reasons"]:
+        output.print_fields(
+            {
+                "reasons": found["reasons"],
+                "risk": found["risk"],
+                "waits": f"{_age(found['waiting_since'])}, since {found['waiting_since']}",
+            }
+        )
+    _print_grounds(found)
 
 
-def _told(change: dict[str, Any]) -> str:
-    """Write a field's change in one text, words between ``[-`` or ``{+`` and the like."""
-    marks = {"-": ("[-", "-]"), "+": ("{+", "+}"), "=": ("", "")}
-    parts = change.get("words") or [["-", str(change["from"])], ["+", str(change["to"])]]
-    return "".join(f"{marks[op][0]}{text}{marks[op][1]}" for op, text in parts)
+def _shown(client: Client, memory_id: str) -> dict[str, Any]:
+    memory = get_memory(client, memory_id)
+    item = find_waiting(client, memory["id"])
+    if item is not None:
+        return item
+    settled = memory | _SETTLED
+    if memory.get("supersedes"):
+        try:
+            settled["diff"] = client.send(Request("GET", path("memories", memory["id"], "diff")))
+        except Refusal:
+            # What it took the place of is deleted, or not the caller's to read.
+            settled["diff"] = None
+    return settled
 
 
-@click.command("accept")
-@click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--comment", help="Kept with the approval.")
-@click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
-@click.option("--dry-run", is_flag=True, help="Change nothing.")
-@click.option("--yes", is_flag=True, help="Accepted for scripts; nothing is asked.")
-@click.pass_obj
-def accept(
-    context: Context,
-    memory_ids: tuple[str, ...],
-    comment: str | None,
-    revision: int | None,
-    *,
-    dry_run: bool,
-    yes: bool,  # noqa: ARG001 - see its help
-) -> int:
-    """Approve proposals, each at the revision that stands now.
-
-    One that is refused leaves the others to be decided; the exit code is the first refusal's.
-    """
-    body = {} if comment is None else {"comment": comment}
-    return _decide(context, memory_ids, "approve", body, revision=revision, dry_run=dry_run)
-
-
-@click.command("reject")
-@click.argument("memory_ids", metavar="ID...", nargs=-1, required=True)
-@click.option("--reason", help="Such as wrong, outdated, secret, not-durable, duplicate.")
-@click.option("--comment", help="Kept with the rejection.")
-@click.option("--revision", type=click.IntRange(1), help="Refuse when it is at another one.")
-@click.option("--dry-run", is_flag=True, help="Change nothing.")
-@click.option("--yes", is_flag=True, help="Accepted for scripts; nothing is asked.")
-@click.pass_obj
-def reject(
-    context: Context,
-    /,
-    memory_ids: tuple[str, ...],
-    revision: int | None,
-    *,
-    dry_run: bool,
-    yes: bool,  # noqa: ARG001 - see its help
-    **said: Any,  # noqa: ANN401 - reason and comment
-) -> int:
-    """Reject proposals, each at the revision that stands now.
-
-    One that is refused leaves the others to be decided; the exit code is the first refusal's.
-    """
-    body = {name: value for name, value in said.items() if value is not None}
-    return _decide(context, memory_ids, "reject", body, revision=revision, dry_run=dry_run)
+def _print_grounds(item: dict[str, Any]) -> None:
+    """Print what a decision rests on, each part under its heading; nothing where there is none."""
+    results = {found["source"]: found["result"] for found in item["evidence"]}
+    _part("evidence", (f"{results.get(s) or 'not checked'}  {s}" for s in item.get("sources", ())))
+    _part(
+        "nearly the same",
+        (f"{n['similarity']:.3f}  {_named(n)}" for n in item["near_duplicates"]),
+    )
+    for other in item["conflicts"]:
+        _part(f"in conflict with {_named(other)}", other["body"].splitlines())
+    _part(
+        "decided earlier, and no longer counted",
+        (
+            "  ".join(filter(None, (d["at"], d["decision"], d["principal"], d["comment"])))
+            for d in item["stale_decisions"]
+        ),
+    )
+    if item["diff"] is not None:
+        old = item["supersedes"]["memory_id"]
+        _part(
+            f"in place of {old} at revision {item['diff']['from']}", changes.lines_of(item["diff"])
+        )
 
 
-def _decide(
-    context: Context,
-    memory_ids: tuple[str, ...],
-    action: str,
-    body: dict[str, Any],
-    *,
-    revision: int | None,
-    dry_run: bool,
-) -> int:
-    """Carry out one decision on each memory, and return the exit code of the first refusal.
-
-    Raises:
-        Refusal: The only one was refused.
-        UnreachableError: The same.
-    """
-    done, refused = list[dict[str, Any]](), list[Refusal | UnreachableError]()
-    with connected(context) as client:
-        for memory_id in memory_ids:
-            try:
-                base = revision or get_memory(client, memory_id)["revision"]
-                if dry_run:
-                    output.talk(f"{action} {memory_id} at revision {base}")
-                    continue
-                where = path("memories", memory_id, action)
-                done.append(client.send(Request("POST", where, body=body, revision=base)))
-            except (Refusal, UnreachableError) as error:
-                if len(memory_ids) == 1:
-                    raise
-                output.talk(f"{memory_id}: {error} [{error.code}]")
-                refused.append(error)
-                if isinstance(error, UnreachableError):
-                    break
-    _print(context, done, alone=len(memory_ids) == 1)
-    return exits.exit_code(refused[0].code) if refused else OK
+def _part(heading: str, lines: Any) -> None:  # noqa: ANN401 - any lines
+    found = list(lines)
+    if found:
+        click.echo(f"\n{heading}:")
+        for line in found:
+            click.echo(f"  {line}")
 
 
-def _print(context: Context, done: list[dict[str, Any]], *, alone: bool) -> None:
-    if context.json:
-        output.print_json(done[0] if alone and done else {"items": done})
-    else:
-        output.print_table(_TITLES, ((*columns(m), m.get("review_reason")) for m in done))
+def _named(other: dict[str, Any]) -> str:
+    return f"{other['id']}  {other['status']}  {other['title']}"
 
 
-def _waiting(client: Client, repo: str | None, project: str | None) -> Iterator[dict[str, Any]]:
-    asked: dict[str, object] = {}
-    if project is not None:
-        asked["project_id"] = get_project(client, project, repo)["id"]
-    elif repo is not None:
-        asked["repo"] = get_repository(client, repo)
-    yield from pages(client, Request("GET", path("review"), asked))
+def _columns(item: dict[str, Any]) -> tuple[object, ...]:
+    waits = _age(item["waiting_since"])
+    return (*columns(item), item["risk"], waits, " ".join(item["reasons"]))
+
+
+def _age(since: str) -> str:
+    """Write how long ago a time is: ``3 d``, ``5 h``, ``12 min``."""
+    passed = max(0, time.time_ns() // 1_000 - parse_rfc3339(since))
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
+        if passed >= unit:
+            return f"{passed // unit} {name}"
+    return "now"

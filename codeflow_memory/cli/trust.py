@@ -18,8 +18,9 @@ _COUNTS = ("accepted", "rejected", "corrected", "confirmed", "unresolved")
 @click.command("report")
 @one_repo_option
 @one_project_option
+@click.option("--jsonl", is_flag=True, help="Print a JSON document a band.")
 @click.pass_obj
-def report(context: Context, repo: str | None, project: str | None) -> None:
+def report(context: Context, repo: str | None, project: str | None, *, jsonl: bool) -> None:
     """Show, for each band of trust, what became of the memories accepted with it.
 
     Trust is in basis points. One memory may have been rejected, corrected and confirmed.
@@ -31,6 +32,9 @@ def report(context: Context, repo: str | None, project: str | None) -> None:
         elif repo is not None:
             asked["repo"] = get_repository(client, repo)
         answer = client.send(Request("GET", path("trust"), asked))
+    if jsonl:
+        output.print_lines(answer["bands"])
+        return
     if context.json:
         output.print_json(answer)
         return

@@ -119,8 +119,9 @@ class RevisionConflictError(CodeflowError):
 
     @property
     def facts(self) -> Facts:
-        """Both revisions and, where the caller may read it, the current content."""
+        """Of what, both revisions and, where the caller may read it, the current content."""
         facts: dict[str, object] = {
+            "id": self.identifier,
             "expected_revision": self.expected,
             "current_revision": self.current,
         }

@@ -65,11 +65,15 @@ class ResultBody(BaseModel):
 
 
 class ResultsBody(BaseModel):
-    """One result an operation, in order; ``applied`` is false when nothing was kept."""
+    """One result an operation, in order; ``applied`` is false when nothing was kept.
+
+    Whatever was kept is one batch, by whose id `POST /api/undo` puts all of it back.
+    """
 
     results: list[ResultBody]
     applied: bool
     dry_run: bool
+    batch_id: str | None
 
 
 @post(
@@ -89,7 +93,7 @@ async def run_batch(
     data: JSONBody[BatchBody], change: NamedDependency[Change]
 ) -> Response[ResultsBody]:
     """Carry out operations in order; with ``atomic`` all or none (409 with the results)."""
-    results, applied = await change.run(
+    outcome = await change.run(
         batch.run,
         [step.to_step() for step in data.operations],
         change.operation,
@@ -97,11 +101,12 @@ async def run_batch(
         atomic=data.atomic,
     )
     body: Any = {
-        "results": [_result(r) for r in results],
-        "applied": applied and not data.dry_run,
+        "results": [_result(r) for r in outcome.results],
+        "applied": outcome.applied,
         "dry_run": data.dry_run,
+        "batch_id": outcome.batch_id,
     }
-    first = next((r.error for r in results if r.error is not None), None)
+    first = next((r.error for r in outcome.results if r.error is not None), None)
     if data.atomic and not data.dry_run and first is not None:
         problem = json.loads(describe(first).body) | {"status": HTTPStatus.CONFLICT}
         return Response(problem | body, status_code=HTTPStatus.CONFLICT, media_type=MEDIA_TYPE)

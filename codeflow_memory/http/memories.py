@@ -225,7 +225,9 @@ class MemoryController(Controller):
         """Say whether a memory helped; its trust is returned."""
         judgement = Judgement(data.helpful, data.note, data.selection_id)
         return standing_response(
-            await change.run(feedback.give, memory_id, judgement, change.operation)
+            await change.run(
+                feedback.give, memory_id, judgement, change.operation, dry_run=data.dry_run
+            )
         )
 
     @post(

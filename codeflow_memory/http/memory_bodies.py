@@ -109,6 +109,7 @@ class FeedbackBody(Input):
     helpful: bool
     note: Prose | None = Field(None, max_length=4096)
     selection_id: str | None = Field(None, max_length=200)
+    dry_run: bool = False
 
 
 class StandingBody(BaseModel):

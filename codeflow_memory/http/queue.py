@@ -34,6 +34,12 @@ class OtherBody(BaseModel):
     title: str
 
 
+class ConflictBody(OtherBody):
+    """An entry that says something else under the same key, with its text."""
+
+    body: str
+
+
 class NearBody(OtherBody):
     """An entry that says nearly the same."""
 
@@ -56,7 +62,7 @@ class WaitingBody(wire.MemoryBody):
     waiting_since: str
     near_duplicates: list[NearBody]
     diff: dict[str, Any] | None
-    conflicts: list[OtherBody]
+    conflicts: list[ConflictBody]
     evidence: list[EvidenceBody]
     stale_decisions: list[wire.ApprovalBody]
 
@@ -76,14 +82,16 @@ async def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
     repo: Repo = None,
     collection: FromQuery[Collection | None] = None,
     reason: Reason = None,
+    memory_id: FromQuery[str | None] = None,
     cursor: Cursor = None,
     limit: Limit = None,
 ) -> Response[QueueBody]:
     """List proposals, and accepted memories that something speaks against."""
-    filters = {"project_id": project_id, "repo": repo, "collection": collection, "reason": reason}
+    narrowed = {"collection": collection, "reason": reason, "memory_id": memory_id}
+    filters = {"project_id": project_id, "repo": repo, **narrowed}
     pages = Listing(call.store.keys.cursor_key, call.access.principal_id, "review", filters)
     after = pages.parse_cursor(cursor)
-    wanted = Filter(collection, reason)
+    wanted = Filter(collection, reason, memory_id)
     page = await call.run(queue.find, project_id, repo, wanted, after, parse_limit(limit))
     body: Any = {
         "items": [_waiting(item) for item in page.items],
@@ -104,7 +112,7 @@ def _waiting(item: Item) -> dict[str, Any]:
             _other(near.memory) | {"similarity": round(near.similarity, 3)} for near in item.near
         ],
         "diff": item.diff,
-        "conflicts": [_other(memory) for memory in item.conflicts],
+        "conflicts": [_other(memory) | {"body": _body(memory)} for memory in item.conflicts],
         "evidence": [{"source": source, "result": result} for source, result in item.evidence],
         "stale_decisions": [wire.approval(given) for given in item.stale],
     }
@@ -117,6 +125,10 @@ def _other(memory: Memory) -> dict[str, Any]:
         "status": str(memory.status),
         "title": "" if memory.content is None else memory.content.title,
     }
+
+
+def _body(memory: Memory) -> str:
+    return "" if memory.content is None else memory.content.body
 
 
 ROUTES = (find,)

@@ -39,9 +39,13 @@ class RevertedBody(BaseModel):
 
 
 class UndoneBody(BaseModel):
-    """The batch that the undo itself is, and what it put back; of a dry run, the batch it means."""
+    """The batch that the undo is, the one that it put back, and each entry of that.
+
+    A dry run is no batch: its `batch_id` is the one that would be put back.
+    """
 
     batch_id: str
+    of_batch: str
     reverted: list[RevertedBody]
 
 
@@ -56,12 +60,9 @@ async def undo_changes(
 ) -> Response[UndoneBody]:
     """Put back what a batch changed, as new revisions; 409 names what was changed since."""
     if data.dry_run:
-        batch_id, entries = await change.run(undo.preview, batch=data.batch, item=data.item)
-        listed = [
-            {"memory_id": memory_id, "from_revision": revision, "to_revision": None}
-            for memory_id, revision in entries
-        ]
-        told: Any = {"batch_id": batch_id, "reverted": listed}
+        meant = await change.run(undo.preview, batch=data.batch, item=data.item)
+        listed = [asdict(r) | {"to_revision": None} for r in meant.reverted]
+        told: Any = {"batch_id": meant.of_batch, "of_batch": meant.of_batch, "reverted": listed}
         return Response(told)
     done = await change.run(undo.undo, change.operation, batch=data.batch, item=data.item)
     body: Any = asdict(done)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codeflow_memory.domain.access import Access
 from codeflow_memory.domain.errors import CodeflowError, DeadlineExceededError
@@ -70,6 +70,21 @@ class _FromGit:
     anchors: Anchors = field(default_factory=Anchors)
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of all steps.
+
+    Args:
+        results: One a step, in order.
+        applied: Whether what could apply was applied.
+        batch_id: What `undo` takes to put all of it back; ``None`` where nothing was kept.
+    """
+
+    results: list[Result]
+    applied: bool
+    batch_id: str | None
+
+
 class _Undone(Exception):  # noqa: N818 - no error: it carries the results out of the transaction
     """Leaves the transaction, so that nothing of it is kept."""
 
@@ -86,43 +101,44 @@ def run(
     *,
     dry_run: bool,
     atomic: bool,
-) -> tuple[list[Result], bool]:
+) -> Outcome:
     """Carry out *steps* in order.
 
     Without *atomic* each good step applies, in a transaction of its own, under an operation id of
-    its own; with it all or none. A dry run answers the same and keeps nothing.
-
-    Returns:
-        One result a step, and whether what could apply was applied.
+    its own; with it all or none. A dry run answers the same and keeps nothing. Whichever way, what
+    applies is one batch, which can be undone as one.
     """
     if dry_run or atomic:
         return _together(store, access, steps, operation, dry_run=dry_run)
+    batch_id = store.ids.new("bat")
     if operation.operation_id is not None:
-        # Claims the id for this request: another one under it is refused before any step.
-        mutate(
+        # Claims the id for this request: another one under it is refused before any step, and a
+        # repetition that carries on is the same batch.
+        batch_id = mutate(
             store,
             access,
-            operation,
-            lambda _: Receipt("batch", "", 0, {}),
-            _render_nothing,
+            replace(operation, batch_id=batch_id),
+            lambda mutation: Receipt("batch", mutation.batch_id, 0, {}),
+            _render_claim,
             needs_room=_needs_room(steps),
         )
     results = []
     for position, step in enumerate(steps):
-        own = _operation_of(store, operation, position)
+        own = _operation_of(store, operation, position, batch_id)
         try:
             results += [_alone(store, access, step, own)]
         except CodeflowError as error:
             results += [Result(step.memory_id, error=error)]
-    return results, True
+    kept = any(result.error is None for result in results)
+    return Outcome(results, applied=True, batch_id=batch_id if kept else None)
 
 
-def _operation_of(store: Store, operation: Operation, position: int) -> Operation:
+def _operation_of(store: Store, operation: Operation, position: int, batch_id: str) -> Operation:
     """Name the step at *position*; a hash, because an id of full length has no room for more."""
     own_id = operation.operation_id
     if own_id is not None:
         own_id = "batch-" + store.keys.request_hash(own_id, str(position))
-    return Operation(own_id, (*operation.parts, str(position)))
+    return Operation(own_id, (*operation.parts, str(position)), batch_id)
 
 
 def _needs_room(steps: Sequence[Step]) -> bool:
@@ -130,8 +146,9 @@ def _needs_room(steps: Sequence[Step]) -> bool:
     return any(step.action != Action.DELETE for step in steps)
 
 
-def _render_nothing(_tx: Transaction, _access: Access, _receipt: Receipt) -> None:
-    """Answer a claim, of which nothing is shown."""
+def _render_claim(_tx: Transaction, _access: Access, receipt: Receipt) -> str:
+    """Return the batch that a request claimed."""
+    return receipt.target_id
 
 
 def _alone(store: Store, access: Access, step: Step, operation: Operation) -> Result:
@@ -151,7 +168,7 @@ def _render(_tx: Transaction, _access: Access, receipt: Receipt) -> Result:
 
 def _together(
     store: Store, access: Access, steps: Sequence[Step], operation: Operation, *, dry_run: bool
-) -> tuple[list[Result], bool]:
+) -> Outcome:
     known = [_ask_git_safely(store, access, step) for step in steps]
 
     def work(mutation: Mutation) -> Receipt:
@@ -162,13 +179,13 @@ def _together(
             raise _Undone(results)
         store.guard.within(mutation.tx)
         done: list[object] = [[r.memory_id, r.revision, r.status] for r in results]
-        return Receipt("batch", "", 0, {"results": done})
+        return Receipt("batch", mutation.batch_id, 0, {"results": done})
 
     try:
         needs_room = _needs_room(steps)
-        return mutate(store, access, operation, work, _render_all, needs_room=needs_room), True
+        return mutate(store, access, operation, work, _render_all, needs_room=needs_room)
     except _Undone as undone:
-        return undone.results, dry_run
+        return Outcome(undone.results, applied=False, batch_id=None)
 
 
 def _attempts(
@@ -195,10 +212,11 @@ def _attempts(
     return results
 
 
-def _render_all(_tx: Transaction, _access: Access, receipt: Receipt) -> list[Result]:
+def _render_all(_tx: Transaction, _access: Access, receipt: Receipt) -> Outcome:
     done = receipt.facts["results"]
     assert isinstance(done, list), "written by _together"  # noqa: S101 - an invariant
-    return [Result(memory_id, revision, status) for memory_id, revision, status in done]
+    results = [Result(memory_id, revision, status) for memory_id, revision, status in done]
+    return Outcome(results, applied=True, batch_id=receipt.target_id if results else None)
 
 
 def _apply(mutation: Mutation, step: Step, known: _FromGit) -> Result:

@@ -7,7 +7,7 @@ from codeflow_memory.domain.errors import InvalidRequestError, NotFoundError
 from codeflow_memory.domain.memory import Memory, Status
 from codeflow_memory.services import access as accesses
 from codeflow_memory.services import replay, trust, views
-from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.mutation import Mutation, Operation, mutate, rehearse
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import feedback as rows
 from codeflow_memory.storage import memories as memory_rows
@@ -39,9 +39,17 @@ class Standing:
 
 
 def give(
-    store: Store, access: Access, memory_id: str, judgement: Judgement, operation: Operation
+    store: Store,
+    access: Access,
+    memory_id: str,
+    judgement: Judgement,
+    operation: Operation,
+    *,
+    dry_run: bool = False,
 ) -> Standing:
     """Record whether a memory helped; a second judgement of the same revision changes nothing.
+
+    A dry run answers the same and keeps nothing.
 
     Raises:
         NotFoundError: There is none for the caller, or it is deleted.
@@ -55,6 +63,8 @@ def give(
             _check_selection(mutation, stored.memory, judgement.selection_id)
         return judge(mutation, stored, judgement)
 
+    if dry_run:
+        return rehearse(store, access, work, render)
     return mutate(store, access, operation, work, render)
 
 

@@ -33,10 +33,12 @@ class Operation:
     Args:
         operation_id: The caller's; ``None`` lets the server make one.
         parts: Method, path, ``If-Match`` and body: what must be equal in a repetition.
+        batch_id: The batch that it is a part of; ``None`` makes it one of its own.
     """
 
     operation_id: str | None
     parts: tuple[str | bytes, ...]
+    batch_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -116,6 +118,7 @@ def mutate(
     if needs_room:
         _leave_the_ballast(store)
     operation_id = store.keys.operation_id(operation.operation_id or store.ids.new("op"))
+    named = _Named(operation_id, operation.batch_id or store.ids.new("bat"))
     request_hash = store.keys.request_hash(*operation.parts)
     resolved: list[Access] = []
 
@@ -124,7 +127,7 @@ def mutate(
         return resolved[-1]
 
     def once() -> T:
-        return _attempt(store, resolve, operation_id, request_hash, work, render)
+        return _attempt(store, resolve, named, request_hash, work, render)
 
     def attempt() -> T:
         return _persistent(once, lambda: len(resolved))
@@ -139,6 +142,29 @@ def mutate(
         if needs_room or not full or not store.home.release_ballast():
             raise
     return attempt()
+
+
+def rehearse(store: Store, access: Access, work: Work, render: Render[T]) -> T:
+    """Answer as `mutate` would, and keep nothing: no row, no receipt, no end of an import.
+
+    Raises:
+        CodeflowError: Whatever *work* refuses.
+    """
+    answers: list[T] = []
+
+    def tried(mutation: Mutation) -> Receipt:
+        mutation.guarded = False
+        receipt = work(mutation)
+        answers.append(render(mutation.tx, mutation.access, receipt))
+        raise _Rehearsed
+
+    with suppress(_Rehearsed):
+        mutate(store, access, Operation(None, ()), tried, render)
+    return answers[-1]
+
+
+class _Rehearsed(Exception):  # noqa: N818 - no error: it leaves the transaction
+    """Leaves a transaction of which nothing is kept."""
 
 
 def _persistent(once: Callable[[], T], begun: Callable[[], int]) -> T:
@@ -167,27 +193,34 @@ def _leave_the_ballast(store: Store) -> None:
             raise StorageFullError
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The ids of a mutation: of its receipt, and of the batch that its rows belong to."""
+
+    operation_id: str
+    batch_id: str
+
+
 def _attempt(
     store: Store,
     resolve: Callable[[Transaction], Access],
-    operation_id: str,
+    named: _Named,
     request_hash: str,
     work: Work,
     render: Render[T],
 ) -> T:
     with store.engine.write() as tx:
         caller = resolve(tx)
-        known = _known(tx, caller, operation_id, request_hash)
+        known = _known(tx, caller, named.operation_id, request_hash)
         if known is not None:
             return render(tx, caller, known)
-        mutation = Mutation(
-            store, tx, caller, operation_id, store.ids.new("bat"), tenants.moment(tx, store.now())
-        )
+        at = tenants.moment(tx, store.now())
+        mutation = Mutation(store, tx, caller, named.operation_id, named.batch_id, at)
         receipt = work(mutation)
         receipts.insert(
             tx,
             caller.principal_id,
-            operation_id,
+            named.operation_id,
             receipt,
             request_hash=request_hash,
             at=mutation.at,

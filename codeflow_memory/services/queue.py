@@ -27,6 +27,7 @@ class Filter:
 
     collection: Collection | None = None
     reason: str | None = None
+    memory_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,9 @@ def find(  # noqa: PLR0913, PLR0917 - a page of a filtered list
         found = [
             (row, reasons)
             for row in rows.waiting(tx, reach.scopes)
-            if _visible(reach, row) and wanted.collection in {None, row.collection}
+            if _visible(reach, row)
+            and wanted.collection in {None, row.collection}
+            and wanted.memory_id in {None, row.memory_id}
             for reasons in [_reasons(row)]
             if wanted.reason is None or wanted.reason in map(queue.word, reasons)
         ]

@@ -29,7 +29,7 @@ from codeflow_memory.services import (
     review,
     views,
 )
-from codeflow_memory.services.mutation import Mutation, Operation, mutate
+from codeflow_memory.services.mutation import Mutation, Operation, Work, mutate, rehearse
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import approvals, batches, revisions
 from codeflow_memory.storage import memories as rows
@@ -63,9 +63,10 @@ class Reverted:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo did; ``batch_id`` names the undo itself."""
+    """What an undo did; ``batch_id`` names the undo itself, ``of_batch`` what it took back."""
 
     batch_id: str
+    of_batch: str
     reverted: tuple[Reverted, ...]
 
 
@@ -83,8 +84,8 @@ def undo(
 ) -> Undone:
     """Undo a batch, the last change of an entry, or without either the caller's last batch.
 
-    Text, status, validity and links of each entry are what they were; what was made is taken out
-    of service. All of it, or none.
+    Where an entry took another's place by that change, both are put back. Text, status, validity
+    and links of each are what they were; what was made is taken out of service. All of it, or none.
 
     Raises:
         NotFoundError: No such batch or entry for the caller, or nothing to undo.
@@ -93,7 +94,15 @@ def undo(
         UndoConflictError: Something was changed since.
         IllegalTransitionError: There is no way back, as from a deletion.
     """
+    return mutate(store, access, operation, _undoing(batch, item), _render)
 
+
+def preview(store: Store, access: Access, *, batch: str | None, item: str | None) -> Undone:
+    """Tell what `undo` would do, or refuse as it would; nothing is kept, so neither its batch."""
+    return rehearse(store, access, _undoing(batch, item), _render)
+
+
+def _undoing(batch: str | None, item: str | None) -> Work:
     def work(mutation: Mutation) -> Receipt:
         _require_person(mutation.access)
         reach = accesses.reach_everywhere(mutation.tx, mutation.access)
@@ -106,29 +115,13 @@ def undo(
             batches.UNDO,
             mutation.batch_id,
             0,
-            {"reverted": [[r.memory_id, r.from_revision, r.to_revision] for r in done]},
+            {
+                "of_batch": batch_id,
+                "reverted": [[r.memory_id, r.from_revision, r.to_revision] for r in done],
+            },
         )
 
-    return mutate(store, access, operation, work, _render)
-
-
-def preview(
-    store: Store, access: Access, *, batch: str | None, item: str | None
-) -> tuple[str, tuple[tuple[str, int], ...]]:
-    """Return which batch `undo` would take, and each entry of it with its revision; write nothing.
-
-    Raises:
-        NotFoundError, ForbiddenError, UndoConflictError: As `undo`; whether each step back may be
-            made is told by `undo` alone.
-    """
-    with store.engine.read() as tx:
-        access = accesses.refresh(store, tx, access)
-        _require_person(access)
-        reach = accesses.reach_everywhere(tx, access)
-        batch_id, steps = _found(tx, access, reach, batch, item)
-        _check_standing(tx, reach, steps)
-    memories_of = (step.stored.memory for step in steps)
-    return batch_id, tuple((memory.memory_id, memory.revision) for memory in memories_of)
+    return work
 
 
 def _require_person(access: Access) -> None:
@@ -147,7 +140,7 @@ def _render(tx: Transaction, access: Access, receipt: Receipt) -> Undone:
             if reach.sees(stored.memory, before=stored.before)
         }
         reverted = [r for r in reverted if r.memory_id in seen]
-    return Undone(receipt.target_id, tuple(reverted))
+    return Undone(receipt.target_id, str(receipt.facts["of_batch"]), tuple(reverted))
 
 
 def _found(
@@ -167,7 +160,10 @@ def _found(
         batch_id = batch or batches.last_of(tx, own)
         if batch_id is None:
             raise NotFoundError("change to undo")
-    changed = [c for c in batches.changes(tx, batch_id) if item in {None, c.memory_id}]
+    changed = batches.changes(tx, batch_id)
+    if item is not None:
+        joined = _joined(tx, reach, changed, item)
+        changed = [c for c in changed if c.memory_id in joined]
     steps = _steps(tx, reach, changed)
     # A batch with an entry out of the caller's sight is, to the caller, none.
     if not steps or len(steps) != len({c.memory_id for c in changed}):
@@ -175,6 +171,17 @@ def _found(
     if changed[0].principal_id != own and not _reviews(access, steps):
         raise ForbiddenError("another's changes are undone by a reviewer, in project entries alone")
     return batch_id, steps
+
+
+def _joined(tx: Transaction, reach: Reach, changed: list[Change], item: str) -> set[str]:
+    """Return an entry and what the same batch put in its place, or it in the place of.
+
+    A link has two ends: with one alone put back, nobody would hold what both stand for.
+    """
+    found = rows.find_all(tx, reach.scopes, {c.memory_id for c in changed})
+    successors = {s.memory.memory_id: s.memory.superseded_by for s in found}
+    old = {memory_id for memory_id, successor in successors.items() if successor == item}
+    return {item, *old} | {s for s in (successors.get(item),) if s is not None}
 
 
 def _steps(tx: Transaction, reach: Reach, changed: list[Change]) -> list[_Step]:

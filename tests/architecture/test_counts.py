@@ -18,6 +18,7 @@ COUNTS = {
     "tests.backup.tampers": ("len(BITS)", 8, 255),
     "tests.backup.homes.test_round_trip": ("STORES", 200, 500),
     "tests.backup.homes.test_faults": ("DRAWS", 1, 60),
+    "tests.cli.test_any_input": ("EXAMPLES", 250, 3_000),
     "tests.services.test_residue": ("ENTRIES", 500, 1_000),
     "tests.faults.test_disk_full": ("len(SIZES)", 25, 100),
     "tests.faults.test_io_faults": ("RUNS_PER_STEP", 100, 300),

@@ -80,9 +80,12 @@ def test_of_several_decisions_each_is_carried_out_and_each_refusal_told(cli):
     done = cli("review", "accept", tests, "mem_absent", "mem_gone", style, "--json")
 
     assert done.code == 4
-    assert [row["id"] for row in done.json["items"]] == [tests, style]
-    assert [line.split(":")[0] for line in done.err.splitlines()] == ["mem_absent", "mem_gone"]
-    assert all(line.endswith("[not-found]") for line in done.err.splitlines())
+    results = {row["id"]: row for row in done.json["results"]}
+    assert list(results) == [tests, "mem_absent", "mem_gone", style]
+    assert [row["status"] for row in results.values()] == ["accepted", None, None, "accepted"]
+    assert {results[i]["error"]["code"] for i in ("mem_absent", "mem_gone")} == {"not-found"}
+    assert done.err.splitlines()[-1].startswith("codeflow-memory: mem_absent: ")
+    assert done.err.endswith("[not-found]\n")
     assert cli("review").ok().out == ""
 
 

@@ -62,7 +62,10 @@ def test_the_audit_is_listed_with_the_batches_that_undo_takes(cli):
 
 def test_a_correction_is_written_and_can_be_undone(cli):
     (first, _) = cli("review", "--json").json["items"]
-    assert "would be corrected" in cli("memory", "correct", first["id"], "x", "--dry-run").ok().err
+    assert (
+        "would be proposed at revision 2"
+        in cli("memory", "correct", first["id"], "x", "--dry-run").ok().err
+    )
     assert cli("memory", "correct", first["id"], "x", "--revision", "9").code == 5
 
     told = cli("memory", "correct", first["id"], "Another text.", "--title", "Other").ok()

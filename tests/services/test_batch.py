@@ -33,7 +33,8 @@ def step(action, memory, **more):
 def run(world, caller, steps, op=None, **how):
     operation = Operation(op, (repr(steps),))
     chosen = {"dry_run": False, "atomic": False} | how
-    return batch.run(world.store, caller, steps, operation, **chosen)
+    outcome = batch.run(world.store, caller, steps, operation, **chosen)
+    return outcome.results, outcome.applied
 
 
 def audit_rows(world):

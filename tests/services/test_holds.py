@@ -75,14 +75,14 @@ def test_a_held_entry_is_deleted_by_nobody_until_it_is_released(world, cast, pro
         with pytest.raises(LegalHoldError) as refused:
             world.delete(caller, memory)
         assert refused.value.memory_ids == (memory.memory_id,)
-    (done,), _ = batch.run(
+    (done,) = batch.run(
         world.store,
         cast.ann,
         [Step("delete", memory.memory_id, memory.revision)],
         NEW,
         atomic=False,
         dry_run=False,
-    )
+    ).results
     assert done.error.code == "legal-hold"
     assert world.get(cast.ann, memory).memory == memory
     holds.remove(world.store, world.owner, Target(**target), NEW)

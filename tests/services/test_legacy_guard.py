@@ -144,9 +144,9 @@ def test_a_batch_that_keeps_nothing_keeps_the_copy(home, imported, dry_run, ids)
 def test_a_batch_that_applies_whole_is_final(home, imported):
     step = Step("outdate", ID, 1, Decision(Action.OUTDATE))
 
-    _, applied = batch.run(imported, owner_of(imported), [step], NEW, dry_run=False, atomic=True)
+    done = batch.run(imported, owner_of(imported), [step], NEW, dry_run=False, atomic=True)
 
-    assert applied
+    assert done.applied
     assert copies(home) == []
 
 

@@ -115,6 +115,14 @@ class Machine(RuleBasedStateMachine):
         if approve and collection == "project":
             self.decided("rev", view.memory, Decision(Action.APPROVE))
 
+    @rule()
+    def undo_once_another_holds_the_key(self):
+        draft = {"collection": "private", "kind": "fact", "key": "api | version"}
+        old = self.keep("con", Origin.USER, draft)
+        self.decided("con", old.memory, Decision(Action.OUTDATE))
+        self.keep("con", Origin.USER, draft)
+        self.call("con", undo.undo, NEW, batch=None, item=old.memory.memory_id)
+
     @rule(days=st.sampled_from((None, -1, 3)), key=key_texts)
     def dated(self, days, key):
         draft = {"collection": "private", "kind": "fact", "key": key}
@@ -287,4 +295,4 @@ def test_a_defect_is_noticed(module, name, defect, place, monkeypatch):
     monkeypatch.setattr(module, name, defect)
 
     with pytest.raises(AssertionError):
-        run_machine(place, 4 * EXAMPLES["sqlite"])
+        run_machine(place, 12 * EXAMPLES["sqlite"])

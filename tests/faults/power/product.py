@@ -100,10 +100,10 @@ def change_two_at_once(call: Call) -> None:
         revision=2,
         changes={"title": "A changed note"},
     )
-    results, applied = batch.run(
+    done = batch.run(
         call.store, call.owner, [archiving, editing], call.operation, dry_run=False, atomic=True
     )
-    assert applied, results
+    assert done.applied, done.results
 
 
 def delete_the_note(call: Call) -> None:

@@ -195,16 +195,17 @@ def test_a_revision_in_a_batch_is_anchored_too(site):
         "update", memory.memory_id, memory.revision, changes={"sources": ["file:src/app.py"]}
     )
 
+    def run(step, atomic):
+        return batch.run(site.store, site.ann, [step], NEW, dry_run=False, atomic=atomic).results
+
     for atomic in (True, False):
-        results, _ = batch.run(site.store, site.ann, [step], NEW, dry_run=False, atomic=atomic)
-        assert results[0].error is None
+        (done,) = run(step, atomic)
+        assert done.error is None
         assert set(site.rows(memory)) == {"file:src/app.py"}
-        step = replace(
-            step, revision=results[0].revision, changes={"sources": ["file:src/other.py"]}
-        )
-        results, _ = batch.run(site.store, site.ann, [step], NEW, dry_run=False, atomic=atomic)
+        step = replace(step, revision=done.revision, changes={"sources": ["file:src/other.py"]})
+        (done,) = run(step, atomic)
         assert set(site.rows(memory)) == {"file:src/other.py"}
-        step = replace(step, revision=results[0].revision, changes={"sources": ["file:src/app.py"]})
+        step = replace(step, revision=done.revision, changes={"sources": ["file:src/app.py"]})
 
 
 def test_a_publication_cites_what_its_original_cited(site):

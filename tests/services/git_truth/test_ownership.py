@@ -314,8 +314,8 @@ def test_a_batch_asks_the_owners_too(owned, atomic):
     steps = [Step("approve", m.memory_id, m.revision) for m in (one, other)]
 
     def run(access):
-        results, _ = batch.run(site.store, access, steps, NEW, dry_run=False, atomic=atomic)
-        return [r.status or r.error.code for r in results]
+        done = batch.run(site.store, access, steps, NEW, dry_run=False, atomic=atomic)
+        return [r.status or r.error.code for r in done.results]
 
     assert run(site.bob) == ["proposed", "proposed"]
     site.unreadable()

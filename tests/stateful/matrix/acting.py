@@ -96,7 +96,8 @@ def batched(scene: Scene, cell: Cell) -> str:
         _decision(scene, action) if action in table.DECISIONS else None,
         CHANGED if action == "update" else None,
     )
-    [result], _ = batch.run(scene.store, scene.access, [step], NEW, dry_run=True, atomic=False)
+    done = batch.run(scene.store, scene.access, [step], NEW, dry_run=True, atomic=False)
+    [result] = done.results
     if result.error is not None:
         raise result.error
     if action == "publish":
