@@ -45,6 +45,10 @@ class Breaking:
         """The operations that were named, a request each."""
         return [field(head, b"idempotency-key") for head in self.heads]
 
+    def host(self) -> str:
+        """Under which name the server is asked."""
+        return f"127.0.0.1:{self._port}"
+
     def close(self) -> None:
         # Closing alone would leave the thread in its wait.
         with suppress(OSError):
@@ -75,8 +79,7 @@ class Breaking:
 
     def _ask(self, head: bytes, body: bytes) -> bytes:
         self.passed += 1
-        own = field(head, b"host")
-        head = head.replace(own, f"127.0.0.1:{self._port}".encode(), 1)
+        head = head.replace(field(head, b"host"), self.host().encode(), 1)
         with socket.create_connection(("127.0.0.1", self._port)) as server:
             server.sendall(head + body)
             return b"".join(whole(server.recv) or ())
