@@ -19,7 +19,7 @@ _DECISIONS = {"accept": f"{_REVIEW}:accept", "reject": f"{_REVIEW}:reject"}
 _QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
 
 _AUDIT = {
-    "list": "codeflow_memory.cli.audit:list_changes",
+    "list": "codeflow_memory.cli.changes:list_changes",
     "verify": "codeflow_memory.cli.audit:verify",
 }
 
