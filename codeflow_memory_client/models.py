@@ -282,16 +282,6 @@ FieldDiffBody = TypedDict(
 
 
 @final
-class FindingBody(TypedDict):
-    """``FindingBody`` of the API."""
-
-    memory_id: str
-    citation: str
-    result: Literal["valid", "moved", "changed", "missing", "unknown"]
-    new_place: NotRequired[str | None]
-
-
-@final
 class FoundBody(TypedDict):
     """``FoundBody`` of the API."""
 
@@ -438,6 +428,17 @@ class MembershipBody(TypedDict):
 
 
 @final
+class MemoryBodiesFindingBody(TypedDict):
+    """``MemoryBodiesFindingBody`` of the API."""
+
+    field: str
+    rule: str
+    severity: Severity
+    start: int
+    end: int
+
+
+@final
 class MemoryBody(TypedDict):
     """``MemoryBody`` of the API."""
 
@@ -476,6 +477,7 @@ class MemoryBody(TypedDict):
     self_approved: bool
     verification: VerificationBody | None
     approvals: list[ApprovalBody]
+    findings: NotRequired[list[MemoryBodiesFindingBody] | None]
     duplicate: NotRequired[bool | None]
 
 
@@ -882,6 +884,10 @@ class SettingsBody(TypedDict):
     capture: NotRequired[bool | None]
 
 
+Severity = Literal["low", "medium", "high"]
+"""How sure a finding is to be an attack; each sends its item to review."""
+
+
 @final
 class StandingBody(TypedDict):
     """``StandingBody`` of the API."""
@@ -1038,11 +1044,21 @@ class VerificationBody(TypedDict):
 
 
 @final
+class VerificationFindingBody(TypedDict):
+    """``VerificationFindingBody`` of the API."""
+
+    memory_id: str
+    citation: str
+    result: Literal["valid", "moved", "changed", "missing", "unknown"]
+    new_place: NotRequired[str | None]
+
+
+@final
 class VerificationReportBody(TypedDict):
     """``VerificationReportBody`` of the API."""
 
     commit: str | None
-    results: list[FindingBody]
+    results: list[VerificationFindingBody]
 
 
 @final
@@ -1092,6 +1108,7 @@ class WaitingBody(TypedDict):
     self_approved: bool
     verification: VerificationBody | None
     approvals: list[ApprovalBody]
+    findings: list[MemoryBodiesFindingBody]
     duplicate: NotRequired[bool | None]
     reasons: list[str]
     risk: Literal["high", "medium", "low"]

@@ -89,10 +89,10 @@ def test_a_problem_of_a_later_version_is_a_problem_all_the_same():
 def test_a_memory_lives_by_the_objects_that_the_client_gave(connect, served, project, new_draft):
     client = connect(served.url)
     proposed = client.create_memory(project["id"], new_draft())
-    with pytest.raises(IllegalTransitionError):
-        client.archive_memory(proposed)
     made = client.create_token({"principal": "bob", "kind": "user", "role": "reviewer"})
     bob = connect(served.url, made["token"])
+    with pytest.raises(IllegalTransitionError):
+        bob.archive_memory(proposed)
     approved = bob.approve_memory(proposed, {"comment": "sound"})
 
     word = proposed["title"].removeprefix("About ")
