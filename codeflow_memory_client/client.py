@@ -822,6 +822,136 @@ class Client(Connection):
             )
         )
 
+    def memory_append_tool(
+        self, body: models.AppendArguments, /, *, operation_id: str | None = None
+    ) -> models.AppendAnswer:
+        """Ask for ``memory_append_tool``.
+
+        Note a preference, correction or fact of the environment for later sessions, one at a
+        time, in a sentence. It is kept for this user alone; repetitions are recognised. Not for
+        secrets or passing task state.
+
+        ``POST /api/tools/memory_append``. Adds the problems import-conflict, operation-reused,
+        previously-rejected, store-unusable, storage-full.
+        """
+        answer: models.AppendAnswer = self._send(
+            Ask(
+                "POST",
+                place("api", "tools", "memory_append"),
+                body=body,
+                operation_id=named(operation_id),
+            )
+        )
+        return answer
+
+    def memory_feedback_tool(
+        self, body: models.FeedbackArguments, /, *, operation_id: str | None = None
+    ) -> models.StandingBody:
+        """Say whether a memory helped.
+
+        Say whether a memory helped; its trust moves, and what does not help returns to review.
+
+        ``POST /api/tools/memory_feedback``. Adds the problems import-conflict,
+        operation-reused, previously-rejected, store-unusable, storage-full.
+        """
+        answer: models.StandingBody = self._send(
+            Ask(
+                "POST",
+                place("api", "tools", "memory_feedback"),
+                body=body,
+                operation_id=named(operation_id),
+            )
+        )
+        return answer
+
+    def memory_get_tool(self, body: models.GetArguments | None = None, /) -> models.LinesBody:
+        """Read a memory by its id, or by the path that memory_search gave.
+
+        ``POST /api/tools/memory_get``. Adds the problems store-unusable.
+        """
+        answer: models.LinesBody = self._send(
+            Ask("POST", place("api", "tools", "memory_get"), body=body)
+        )
+        return answer
+
+    def memory_propose_tool(
+        self, body: models.ProposeArguments, /, *, operation_id: str | None = None
+    ) -> models.MemoryBody:
+        """Propose a memory to the whole team.
+
+        Propose a memory to the whole team: a decision, convention or procedure with its
+        sources. A person reviews it before anyone is given it.
+
+        ``POST /api/tools/memory_propose``. Adds the problems import-conflict, operation-reused,
+        previously-rejected, revision-conflict, provenance-invalid, store-unusable,
+        storage-full.
+        """
+        answer: models.MemoryBody = self._send(
+            Ask(
+                "POST",
+                place("api", "tools", "memory_propose"),
+                body=body,
+                operation_id=named(operation_id),
+            )
+        )
+        return answer
+
+    def memory_search_tool(self, body: models.SearchArguments, /) -> models.SearchAnswer:
+        """Search what is remembered of this project by keyword.
+
+        Search what is remembered of this project by keyword. Call it before answering about
+        earlier conversations, preferences, names, dates, decisions or conventions.
+
+        ``POST /api/tools/memory_search``. Adds the problems store-unusable.
+        """
+        answer: models.SearchAnswer = self._send(
+            Ask("POST", place("api", "tools", "memory_search"), body=body)
+        )
+        return answer
+
+    def memory_select_tool(
+        self, body: models.SelectArguments | None = None, /
+    ) -> models.ManifestBody:
+        """Ask for ``memory_select_tool``.
+
+        Get the approved memories that apply to a task, its branch and its paths, as a context
+        with a record that can be replayed. Call it once, at the start.
+
+        ``POST /api/tools/memory_select``. Adds the problems store-unusable, storage-full.
+        """
+        answer: models.ManifestBody = self._send(
+            Ask("POST", place("api", "tools", "memory_select"), body=body)
+        )
+        return answer
+
+    def memory_tool(
+        self,
+        body: models.FileArguments,
+        /,
+        *,
+        revision: int | None = None,
+        operation_id: str | None = None,
+    ) -> models.FileAnswer:
+        """Keep notes for later sessions as files below /memories, for this user alone.
+
+        Keep notes for later sessions as files below /memories, for this user alone: view,
+        create, str_replace, insert, delete, rename. View /memories first.
+
+        ``POST /api/tools/memory``. Adds the problems illegal-transition, import-conflict,
+        legal-hold, operation-reused, previously-rejected, revision-conflict, revision-required,
+        store-unusable, storage-full.
+        """
+        answer: models.FileAnswer = self._send(
+            Ask(
+                "POST",
+                place("api", "tools", "memory"),
+                body=body,
+                revision=revision,
+                operation_id=named(operation_id),
+            )
+        )
+        return answer
+
     def merge_repository(
         self, repository_id: str, body: models.MergeBody, /, *, operation_id: str | None = None
     ) -> models.RepositoryBody:

@@ -35,6 +35,26 @@ class AnswerBody(TypedDict):
 
 
 @final
+class AppendAnswer(TypedDict):
+    """``AppendAnswer`` of the API."""
+
+    status: Literal["appended", "duplicate", "near_duplicate", "review", "refused"]
+    memory_id: str | None
+    revision: int | None
+    similar: SimilarBody | None
+    reason: str | None
+
+
+@final
+class AppendArguments(TypedDict):
+    """``AppendArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    content: str
+
+
+@final
 class ApprovalBody(TypedDict):
     """``ApprovalBody`` of the API."""
 
@@ -267,6 +287,17 @@ class FaultBody(TypedDict):
 
 
 @final
+class FeedbackArguments(TypedDict):
+    """``FeedbackArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    memory_id: str
+    helpful: bool
+    note: NotRequired[str | None]
+
+
+@final
 class FeedbackBody(TypedDict):
     """``FeedbackBody`` of the API."""
 
@@ -282,6 +313,50 @@ FieldDiffBody = TypedDict(
 
 
 @final
+class FileAnswer(TypedDict):
+    """``FileAnswer`` of the API."""
+
+    command: str
+    path: str
+    memory_id: str | None
+    revision: int | None
+    status: Status | None
+    text: str
+    files: list[FileBody]
+    changed: int
+
+
+@final
+class FileArguments(TypedDict):
+    """``FileArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
+    path: NotRequired[str | None]
+    file_text: NotRequired[str | None]
+    old_str: NotRequired[str | None]
+    new_str: NotRequired[str | None]
+    insert_line: NotRequired[int | None]
+    insert_text: NotRequired[str | None]
+    old_path: NotRequired[str | None]
+    new_path: NotRequired[str | None]
+    view_range: NotRequired[list[int] | None]
+    revision: NotRequired[int | None]
+
+
+@final
+class FileBody(TypedDict):
+    """``FileBody`` of the API."""
+
+    path: str
+    memory_id: str
+    revision: int
+    status: Status
+    characters: int
+
+
+@final
 class FoundBody(TypedDict):
     """``FoundBody`` of the API."""
 
@@ -291,6 +366,32 @@ class FoundBody(TypedDict):
     score: float
     matched: dict[str, list[str]]
     snippet: str
+
+
+@final
+class FoundLinesBody(TypedDict):
+    """``FoundLinesBody`` of the API."""
+
+    path: str
+    memory_id: str
+    revision: int
+    title: str
+    lines: str
+    score: float
+    snippet: str
+    channels: dict[str, float]
+
+
+@final
+class GetArguments(TypedDict):
+    """``GetArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    id: NotRequired[str | None]
+    path: NotRequired[str | None]
+    from_line: NotRequired[int]
+    lines: NotRequired[int]
 
 
 @final
@@ -348,6 +449,27 @@ Kind = Literal[
     "skill",
 ]
 """What an entry is; ``trace`` to ``skill`` are the layers of recall."""
+
+
+@final
+class LinesBody(TypedDict):
+    """``LinesBody`` of the API."""
+
+    path: str
+    memory_id: str
+    revision: int
+    title: str
+    kind: Kind
+    status: Status
+    collection: Collection
+    sensitivity: Sensitivity
+    trust: int
+    sources: list[str]
+    text: str
+    from_line: int
+    to_line: int
+    total_lines: int
+    quarantined: bool
 
 
 @final
@@ -703,6 +825,30 @@ class ProjectsUseBody(TypedDict):
 
 
 @final
+class ProposeArguments(TypedDict):
+    """``ProposeArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    kind: Kind
+    title: str
+    body: str
+    tags: NotRequired[list[str] | None]
+    paths: NotRequired[list[str] | None]
+    branches: NotRequired[list[str] | None]
+    sources: NotRequired[list[str] | None]
+    derived_from: NotRequired[list[PairBody] | None]
+    sensitivity: NotRequired[Sensitivity | None]
+    key: NotRequired[str | None]
+    valid_from: NotRequired[str | None]
+    valid_to: NotRequired[str | None]
+    collection: NotRequired[Literal["project"]]
+    team_id: NotRequired[None]
+    run_id: NotRequired[str | None]
+    supersedes: NotRequired[PairBody | None]
+
+
+@final
 class PublishBody(TypedDict):
     """``PublishBody`` of the API."""
 
@@ -854,6 +1000,47 @@ class RunsBody(TypedDict):
 
 
 @final
+class SearchAnswer(TypedDict):
+    """``SearchAnswer`` of the API."""
+
+    results: list[FoundLinesBody]
+    provider: str
+    vector_enabled: bool
+    legs_used: list[str]
+    warnings: list[WarningBody]
+
+
+@final
+class SearchArguments(TypedDict):
+    """``SearchArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    query: str
+    max_results: NotRequired[int]
+    collections: NotRequired[list[Collection] | None]
+    path_prefix: NotRequired[str | None]
+
+
+@final
+class SelectArguments(TypedDict):
+    """``SelectArguments`` of the API."""
+
+    repo: NotRequired[str | None]
+    project_id: NotRequired[str | None]
+    query: NotRequired[str]
+    match: NotRequired[Literal["all", "literal"]]
+    branch: NotRequired[str | None]
+    head: NotRequired[str | None]
+    paths: NotRequired[list[str]]
+    run_id: NotRequired[str | None]
+    budget: NotRequired[BudgetBody]
+    kinds: NotRequired[list[Kind] | None]
+    profile: NotRequired[Literal["project"]]
+    explain: NotRequired[bool]
+
+
+@final
 class SelectionRequestBody(TypedDict):
     """``SelectionRequestBody`` of the API."""
 
@@ -886,6 +1073,16 @@ class SettingsBody(TypedDict):
 
 Severity = Literal["low", "medium", "high"]
 """How sure a finding is to be an attack; each sends its item to review."""
+
+
+@final
+class SimilarBody(TypedDict):
+    """``SimilarBody`` of the API."""
+
+    memory_id: str
+    revision: int
+    title: str
+    similarity: float
 
 
 @final
@@ -1118,3 +1315,11 @@ class WaitingBody(TypedDict):
     conflicts: list[OtherBody]
     evidence: list[EvidenceBody]
     stale_decisions: list[ApprovalBody]
+
+
+@final
+class WarningBody(TypedDict):
+    """``WarningBody`` of the API."""
+
+    code: str
+    message: str

@@ -142,6 +142,9 @@ class Route:
             + ("" if p["required"] else " | None = None")
             for p in self._queries(paging=paging)
         ]
+        if self._conditional and not self._placed():
+            # What it changes is in the body.
+            named.append("revision: int | None = None")
         if self._keyed:
             named.append("operation_id: str | None = None")
         return placed, named
@@ -166,6 +169,8 @@ class Route:
             parts.append("body=body")
         if versioned is not None:
             parts.append(f'revision={versioned}["revision"]')
+        elif self._conditional:
+            parts.append("revision=revision")
         if self._keyed:
             parts.append("operation_id=named(operation_id)")
         return f"Ask({', '.join(parts)})"
@@ -185,6 +190,10 @@ class Route:
     @property
     def _keyed(self) -> bool:
         return "Idempotency-Key" in {p["name"] for p in self._parameters("header")}
+
+    @property
+    def _conditional(self) -> bool:
+        return "If-Match" in {p["name"] for p in self._parameters("header")}
 
     @property
     def _answers(self) -> list[Schema]:
@@ -211,7 +220,7 @@ class Route:
         """Return the parameters of the path in its order; the last is what ``If-Match`` is of."""
         types = {p["name"]: _type(p["schema"]) for p in self._parameters("path")}
         found = [(name, types[name]) for name in re.findall(r"{(\w+)}", self.path)]
-        if "If-Match" in {p["name"] for p in self._parameters("header")}:
+        if self._conditional and found:
             found[-1] = (found[-1][0].removesuffix("_id"), "Versioned")
         return [(_identifier(name), kind) for name, kind in found]
 
@@ -385,7 +394,9 @@ def _told(route: Route) -> str:
     added = [code for code in dict.fromkeys(codes) if code not in _EVERYWHERE]
     described = inspect.cleandoc(route.operation["description"])
     if len(described.split("\n\n")[0]) > _SUMMARY:
-        described = f"{route.operation['summary']}.\n\n{described}"
+        short = route.operation["summary"]
+        short = short if len(short) <= _SUMMARY else f"Ask for ``{route.name}``"
+        described = f"{short}.\n\n{described}"
     told = f"{described}\n\n``{route.key}``."
     return told + (f" Adds the problems {', '.join(added)}." if added else "")
 

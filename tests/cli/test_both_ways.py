@@ -50,9 +50,9 @@ OF_A_HOME = {
     "up", "doctor", "tenant create", "tenant list", "tenant move", "tenant rekey", "backup",
     "retention preview", "retention apply", "retention hold add", "retention hold remove",
     "retention hold list", "memory audit verify", "audit verify", "erase", "import-json", "export",
-    "import-jsonl",
+    "import-jsonl", "mcp",
 }  # fmt: skip
-"""Commands of a home's files; `doctor` tells other things of a server."""
+"""Commands of a home's files; `doctor` tells other things of a server, and `mcp` is a protocol."""
 
 
 def leaves(command, name=""):
