@@ -1,11 +1,8 @@
-"""``audit``: whether the record of every change still is what was written."""
-
-from itertools import islice
+"""``audit verify``: whether the record of every change still is what was written."""
 
 import rich_click as click
 
 from codeflow_memory.cli import output, stores
-from codeflow_memory.cli.client import Request, connected, pages, path
 from codeflow_memory.cli.context import Context
 from codeflow_memory.cli.exits import FAILED, OK
 from codeflow_memory.domain.access import Role
@@ -68,30 +65,3 @@ def faults(report: Report) -> list[str]:
         where = "checkpoints" if found.number is None else f"checkpoint {found.number}"
         lines.append(f"{where}: {found.detail}")
     return lines
-
-
-@click.command("list")
-@click.option("--batch", metavar="BATCH", help="Only of this batch.")
-@click.option("--item", metavar="ID", help="Only of this memory, token or the like.")
-@click.option(
-    "--limit", type=click.IntRange(1, 1_000_000), default=50, show_default=True, help="At most."
-)
-@click.option("--jsonl", is_flag=True, help="Print a JSON document a line.")
-@click.pass_obj
-def list_changes(
-    context: Context, batch: str | None, item: str | None, limit: int, *, jsonl: bool
-) -> None:
-    """List changes of what you see, newest first; alone, `audit` does so too."""
-    asked = Request("GET", path("audit"), {"batch": batch, "item": item})
-    with connected(context) as client:
-        rows = list(islice(pages(client, asked), limit))
-    if jsonl:
-        output.print_lines(rows)
-    elif context.json:
-        output.print_json({"items": rows, "next_cursor": None})
-    else:
-        output.print_table(_TITLES, ([row[name] for name in _COLUMNS] for row in rows))
-
-
-_COLUMNS = ("at", "action", "item", "to_revision", "to_status", "principal", "batch_id")
-_TITLES = ("AT", "ACTION", "ITEM", "REV", "STATUS", "BY", "BATCH")

@@ -1,24 +1,22 @@
 """The checks of ``doctor``, each with its fix. None of them changes or makes anything."""
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path
 
-from codeflow_memory.cli import stores
+from codeflow_memory.cli import machine_checks, server_checks, stores
 from codeflow_memory.cli.audit import faults
 from codeflow_memory.cli.context import TOKEN, read_token, served_url
+from codeflow_memory.cli.findings import Check, State
 from codeflow_memory.domain.errors import CodeflowError
 from codeflow_memory.domain.tenant import LOCAL
 from codeflow_memory.services import checkpoints
 from codeflow_memory.services.recomputation import SAMPLE, recompute
 from codeflow_memory.services.tenants import Tenants
 from codeflow_memory.settings import FILE, Settings, load, path_of
-from codeflow_memory.storage import snapshots
+from codeflow_memory.storage import audit, snapshots
 from codeflow_memory.storage.databases import of
 from codeflow_memory.storage.home import BALLAST, LEGACY_DOCUMENT, LOCK, Home
 
@@ -26,28 +24,6 @@ _OTHERS = 0o077
 _KEY_BYTES = 32
 _SHOWN = 3
 """Examples of one finding."""
-
-
-class State(StrEnum):
-    """How a check ended."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAULT = "fault"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What was looked at, how it is, and what to do about it."""
-
-    name: str
-    state: State
-    detail: str
-    fix: str | None = None
-
-    def fields(self) -> dict[str, object]:
-        """Return the check as JSON values."""
-        return asdict(self)
 
 
 def folder(home: Home) -> Iterator[Check]:
@@ -116,7 +92,10 @@ def ballast(home: Home) -> Iterator[Check]:
 def locks(home: Home) -> Iterator[Check]:
     """Check who uses the home."""
     url = served_url(home)
-    yield Check("server", State.OK, f"serves {url}" if url else "none runs")
+    if url is None:
+        yield Check("server", State.OK, "none runs")
+    else:
+        yield from _serving(url)
     if not home.has_lock():
         return
     try:
@@ -126,6 +105,15 @@ def locks(home: Home) -> Iterator[Check]:
         yield Check("lock", State.WARNING, str(error), "wait until it is done, then look again")
 
 
+def _serving(url: str) -> Iterator[Check]:
+    found = list(server_checks.answers(url))
+    if all(check.state is State.OK for check in found):
+        yield Check("server", State.OK, f"serves {url}")
+    else:
+        detail = f"it holds the home for {url} and does not answer there"
+        yield Check("server", State.FAULT, detail, "end its process and start it anew")
+
+
 def configuration(home: Home) -> Iterator[Check]:
     """Check the configuration and the folders that it lists."""
     settings, file = _settings(home), path_of(home.path)
@@ -133,6 +121,8 @@ def configuration(home: Home) -> Iterator[Check]:
         yield Check("configuration", State.FAULT, settings, f"correct {file}")
         return
     yield Check("configuration", State.OK, f"{file} read" if file.exists() else "none")
+    shift = settings.clock.offset_seconds
+    yield from machine_checks.clock("", seconds_behind=0, shift=shift)
     for root in settings.repositories.roots:
         if not root.is_dir() or not os.access(root, os.R_OK | os.X_OK):
             yield Check(
@@ -141,16 +131,6 @@ def configuration(home: Home) -> Iterator[Check]:
                 f"{root} cannot be read",
                 f"correct repositories.roots in {file}",
             )
-
-
-def git_program(home: Home) -> Iterator[Check]:  # noqa: ARG001 - checks have one form
-    """Check that git is there."""
-    found = shutil.which("git")
-    if found is None:
-        detail = "not found: nothing is learned or verified"
-        yield Check("git", State.WARNING, detail, "install git and put it on PATH")
-    else:
-        yield Check("git", State.OK, found)
 
 
 def earlier(home: Home) -> Iterator[Check]:
@@ -213,8 +193,21 @@ def engine(home: Home) -> Iterator[Check]:
         )
 
 
-def databases(home: Home, *, every: bool) -> Iterator[Check]:
-    """Check every tenant's database, and the home's token."""
+def machine(home: Home) -> Iterator[Check]:
+    """Check the disk, and who may use the home's files."""
+    yield from machine_checks.disk(home.path)
+    may_enter = os.access(home.path, os.R_OK | os.X_OK)
+    yield from machine_checks.permissions(home.path, _own_files(home) if may_enter else ())
+
+
+def databases(home: Home, *, every: bool, token: str | None) -> Iterator[Check]:
+    """Check every tenant's database, the clock against each, and the tokens.
+
+    Args:
+        home: The home.
+        every: Whether each entry is recomputed.
+        token: That a command is given; ``None`` where the home's owner acts.
+    """
     settings = _settings(home)
     slugs = _slugs(home)
     if not slugs:
@@ -227,6 +220,7 @@ def databases(home: Home, *, every: bool) -> Iterator[Check]:
             for slug in slugs:
                 yield from _database(tenants, slug, every=every)
             yield from _token(home, tenants)
+            yield from _given(tenants, token)
     except CodeflowError as error:
         yield Check("databases", State.WARNING, str(error), "look again when it is done")
     finally:
@@ -243,11 +237,15 @@ def _database(tenants: Tenants, slug: str, *, every: bool) -> Iterator[Check]:
     try:
         store = tenants.get(slug)
         report = checkpoints.verify(store)
+        with store.engine.read() as tx:
+            newest = audit.newest(tx)
         compared, drifts = recompute(store, sample=None if every else SAMPLE)
     except CodeflowError as error:
         fix = f"follow that for {tenants.place(slug)}; `codeflow-memory doctor` again then"
         yield Check(name, State.FAULT, str(error), fix)
         return
+    behind = (newest - store.now()) / 1_000_000
+    yield from machine_checks.clock(slug, seconds_behind=behind, shift=0)
     if report.sound:
         earlier = report.order_only
         order = f" (1 to {earlier}, from an earlier key, by order alone)" if earlier else ""
@@ -287,6 +285,23 @@ def _token(home: Home, tenants: Tenants) -> Iterator[Check]:
         )
     else:
         yield Check("token", State.OK, f"the file {TOKEN} works")
+
+
+def _given(tenants: Tenants, token: str | None) -> Iterator[Check]:
+    if token is None:
+        return
+    try:
+        stores.caller(tenants, token)
+    except CodeflowError:
+        yield Check(
+            "given token",
+            State.FAULT,
+            "it names nobody here: it is wrong, has expired or was revoked",
+            "unset CODEFLOW_TOKEN and leave out --token-file to act as the home's owner; or"
+            " `codeflow-memory token create` makes another",
+        )
+    else:
+        yield Check("given token", State.OK, "it works")
 
 
 def _settings(home: Home) -> Settings | str:

@@ -119,30 +119,54 @@ def read_answer(status: int, body: bytes) -> dict[str, Any]:
     raise Refusal(code, str(value.get("detail", status)), facts)
 
 
-class RemoteClient:
-    """Asks a server over HTTP, with the standard library alone."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server sent; ``date`` is the header's text."""
 
-    def __init__(self, url: str, token: str | None) -> None:
+    status: int
+    body: bytes
+    date: str | None
+
+
+class RemoteClient:
+    """Asks a server over HTTP, with the standard library alone.
+
+    Args:
+        url: Its root.
+        token: For every request; ``None`` sends none.
+        timeout: Seconds without a byte after which it does not answer.
+    """
+
+    def __init__(self, url: str, token: str | None, timeout: float = TIMEOUT_SECONDS) -> None:
         self._root = urlsplit(url)
         self._token = token
+        self._timeout = timeout
 
     def send(self, request: Request) -> dict[str, Any]:
         """Ask once, over a connection of its own; see `Client`."""
+        answer = self.exchange(request)
+        return read_answer(answer.status, answer.body)
+
+    def exchange(self, request: Request) -> Answer:
+        """Ask once, and return whatever comes.
+
+        Raises:
+            UnreachableError: Nothing does.
+        """
         where, query = request.target()
         headers = request.headers()
         if self._token is not None:
             headers["Authorization"] = f"Bearer {_sendable(self._token)}"
         target = self._root.path.rstrip("/") + where + (f"?{query}" if query else "")
-        connection = connect(self._root, TIMEOUT_SECONDS)
+        connection = connect(self._root, self._timeout)
         try:
             connection.request(request.method, target, request.payload() or None, headers)
             answer = connection.getresponse()
-            body = answer.read(MAX_ANSWER_BYTES)
+            return Answer(answer.status, answer.read(MAX_ANSWER_BYTES), answer.getheader("date"))
         except (OSError, http.client.HTTPException) as error:
             raise UnreachableError(f"{self._root.netloc} does not answer: {why(error)}") from error
         finally:
             connection.close()
-        return read_answer(answer.status, body)
 
 
 def connect(root: SplitResult, seconds: float) -> http.client.HTTPConnection:

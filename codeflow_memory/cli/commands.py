@@ -20,7 +20,7 @@ _DECISIONS = {"accept": f"{_DECIDING}:accept", "reject": f"{_DECIDING}:reject"}
 _QUEUE = {"list": f"{_REVIEW}:queue", "show": f"{_REVIEW}:show", **_DECISIONS}
 
 _AUDIT = {
-    "list": "codeflow_memory.cli.audit:list_changes",
+    "list": "codeflow_memory.cli.audits:list_changes",
     "verify": "codeflow_memory.cli.audit:verify",
 }
 

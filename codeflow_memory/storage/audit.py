@@ -168,6 +168,18 @@ def last_until(tx: Transaction, at: int) -> int:
     return low
 
 
+def newest(tx: Transaction) -> int:
+    """Return when the last change was made, Unix microseconds; 0 where its row is missing."""
+    at: int = tx.value(
+        """
+        SELECT COALESCE((SELECT a.at FROM audit AS a WHERE a.sequence = s.audit_count), 0)
+          FROM store AS s
+         WHERE s.singleton = 1
+        """
+    )
+    return at
+
+
 def count(tx: Transaction) -> int:
     """Return how many rows the chain has."""
     return int(tx.value("SELECT audit_count FROM store WHERE singleton = 1"))

@@ -26,6 +26,7 @@ DOCUMENTS = (
     "backup/README.md",
     "backup/vectors/README.md",
     "benchmarks/README.md",
+    "docs/client.md",
     "migrations/README.md",
     "ops/README.md",
 )

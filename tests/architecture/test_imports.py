@@ -8,7 +8,7 @@ import tomllib
 
 import pytest
 
-from .tree import BACKUP, PACKAGE, ROOT, Module, modules, snippet
+from .tree import BACKUP, CLIENT, PACKAGE, ROOT, Module, modules, snippet
 
 HOMES = {
     "apsw": ("storage/",),
@@ -51,6 +51,14 @@ BACKUP_HOMES = {
 }
 """The same of the backup; ``signature.py`` has keys that are none of a backup."""
 
+CLIENT_HOMES = {
+    "httpx": ("wire.py",),
+    **dict.fromkeys((PACKAGE, "codeflow_backup", "litestar", "pydantic", "click"), ()),
+}
+"""The same of the client."""
+
+KNOWN = {PACKAGE: HOMES, BACKUP: BACKUP_HOMES, CLIENT: CLIENT_HOMES}
+
 RUNS_PROGRAMS = {"adapters/git_process.py", "cli/backup.py", "cli/sample_repository.py"}
 
 PURE = {"asyncio", "io", "os", "pathlib", "random", "secrets", "socket", "subprocess", "tempfile"}
@@ -75,7 +83,8 @@ def imports(module: Module) -> list[tuple[ast.AST, str]]:
 
 
 def away_from_home(module: Module) -> list[str]:
-    folder, known = (PACKAGE, HOMES) if module.place.startswith(PACKAGE) else (BACKUP, BACKUP_HOMES)
+    folder = next(f for f in KNOWN if module.place.startswith(f"{f}/"))
+    known = KNOWN[folder]
     inside = module.place.removeprefix(f"{folder}/")
     return [
         f"{module.at(node)} {name}"
@@ -120,7 +129,7 @@ def reaches_storage(module: Module) -> list[str]:
 
 
 def test_each_library_is_imported_at_its_home_only():
-    assert [place for m in modules(PACKAGE, BACKUP) for place in away_from_home(m)] == []
+    assert [place for m in modules(*KNOWN) for place in away_from_home(m)] == []
 
 
 def test_each_home_of_the_backup_imports_its_library():
@@ -182,6 +191,13 @@ def test_the_rules_see_what_breaks_them():
         f"{BACKUP}/ciphers.py:3 argon2",
     ]
     assert runs_programs(bad) == ["codeflow_memory/http/x.py:3 subprocess"]
+    beside = snippet(
+        "import httpx\nfrom codeflow_memory.domain import text", f"{CLIENT}/answers.py"
+    )
+    assert away_from_home(beside) == [
+        f"{CLIENT}/answers.py:1 httpx",
+        f"{CLIENT}/answers.py:2 codeflow_memory.domain",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -213,11 +229,11 @@ def test_the_linter_forbids_http_to_import_storage():
     assert "ignore_imports" not in contract
 
 
-def test_the_linter_keeps_the_backup_and_the_server_apart():
-    contract = contracts()["the backup and the server share no import"]
+def test_the_linter_keeps_the_server_its_client_and_the_backup_apart():
+    contract = contracts()["the server, its client and the backup share no import"]
 
     assert contract["type"] == "independence"
-    assert contract["modules"] == [PACKAGE, "codeflow_backup"]
+    assert contract["modules"] == [PACKAGE, CLIENT, "codeflow_backup"]
     assert "ignore_imports" not in contract
 
 

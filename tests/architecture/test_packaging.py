@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from .tree import BACKUP, PACKAGE, ROOT
+from .tree import BACKUP, CLIENT, PACKAGE, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -69,7 +69,7 @@ def installed(built, tmp_path_factory):
 def expected_package():
     return {
         path.relative_to(ROOT).as_posix()
-        for folder in (PACKAGE, BACKUP)
+        for folder in (PACKAGE, BACKUP, CLIENT)
         for pattern in ("*.py", "py.typed")
         for path in (ROOT / folder).rglob(pattern)
     }
@@ -123,9 +123,7 @@ def test_the_same_commit_gives_the_same_bytes_whenever_and_wherever_it_is_built(
     digests = []
     for name, umask in (("one", 0o022), ("two", 0o077)):
         checkout = tmp_path / name / "checkout"
-        kept = [
-            part for part in ("codeflow_memory", "backup", "migrations") if (ROOT / part).exists()
-        ]
+        kept = (PACKAGE, CLIENT, "backup", "migrations")
         ignore = shutil.ignore_patterns("__pycache__")
         for part in kept:
             shutil.copytree(ROOT / part, checkout / part, ignore=ignore)

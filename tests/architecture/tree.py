@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "codeflow_memory"
 BACKUP = "backup/codeflow_backup"
+CLIENT = "codeflow_memory_client"
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -38,7 +38,7 @@ REFUSED = [
     (["status", "--database", "mysql://x/y"], 2, "usage"),
     (["status", "--database", "postgresql://127.0.0.1:9/y"], 6, "unreachable"),
     (["status", "--home", "a", "--database", "b"], 2, "usage"),
-    (["doctor", "--url", "http://127.0.0.1:9"], 2, "usage"),
+    (["export", "--url", "http://127.0.0.1:9"], 2, "usage"),
     (["status", "--url", "http://127.0.0.1:9", "--token-file", "absent"], 2, "usage"),
     (["status", "--url", "http://127.0.0.1:9"], 6, "unreachable"),
     (["memory", "list"], 4, "not-found"),

@@ -141,3 +141,20 @@ def test_whatever_field_of_whatever_row_is_changed_it_shows(engine, sequence, na
         )
 
         assert audit.first_fault(tx, sign) == (sequence, "the row was changed")
+
+
+def test_the_newest_change_is_told_and_its_loss_is_no_failure(tx):
+    assert audit.newest(tx) == 0
+    fill(tx)
+    assert audit.newest(tx) == 4
+    tx.execute("DELETE FROM audit WHERE sequence = 5")
+
+    assert audit.newest(tx) == 0
+
+
+def test_the_newest_change_is_found_without_the_others(asked, plan):
+    audit.newest(asked)
+
+    steps = plan(*asked.statements[0])
+    assert "SEARCH a USING" in steps
+    assert "SCAN a" not in steps
