@@ -36,7 +36,7 @@ def test_it_lists_what_the_program_needs_and_no_tool_of_its_making(document):
 
     assert names(PROJECT["dependencies"]) | more <= listed
     assert not (names(PROJECT["optional-dependencies"]["dev"]) - more) & listed
-    assert {"starlette", "setuptools", "pip"} & listed == set()
+    assert {"pytest", "setuptools", "pip"} & listed == set()
 
 
 def test_what_only_one_kind_of_database_needs_is_optional(document):

@@ -168,7 +168,8 @@ def test_a_server_serves_on_while_it_is_backed_up_and_its_writers_wait(served, t
     assert caller.titles() == {"before", "meanwhile", "after"}
 
     empty.restore(tmp_path / "b.cfmb")
-    assert {row[-2] for row in empty.rows()["memories"]} == {"before"}
+    (kept,) = empty.rows()["memories"]
+    assert "before" in kept
 
 
 def test_a_writer_that_waited_too_long_is_told_to_come_again(served, tmp_path):
