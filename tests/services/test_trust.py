@@ -127,6 +127,22 @@ def test_an_entry_that_a_person_accepted_low_is_not_taken_out_by_its_age_alone(
     assert (later.status, later.trust) == (Status.ACCEPTED, 4_009)
 
 
+def test_an_entry_that_a_person_accepted_low_is_not_taken_out_by_who_finds_it_helpful(
+    world, cast, project
+):
+    memory = world.propose(replace(cast.ann, origin=Origin.BACKGROUND), project)
+    for caller in (cast.ann, cast.abe):
+        judge(world, caller, memory, helpful=False)
+    accepted = world.decide(cast.bob, now(world, cast.bob, memory), "approve")
+
+    better = judge(world, cast.ann, accepted, helpful=True)
+    worse = judge(world, cast.abe, accepted, helpful=False)
+
+    assert accepted.trust == 3_000
+    assert (better.trust, better.status) == (4_000, Status.ACCEPTED)
+    assert (worse.trust, worse.status) == (2_500, Status.PROPOSED)
+
+
 def test_recovering_is_noted_for_the_reviewer_and_decides_nothing(world, cast, project):
     memory = world.accept(cast.ann, cast.bob, project)
     for caller in (cast.ann, cast.abe, cast.max):
