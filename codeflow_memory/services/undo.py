@@ -296,8 +296,12 @@ def _put_back(mutation: Mutation, step: _Step, target: Revision | None) -> Memor
         raise IllegalTransitionError(source=memory.status, target=target.status)
     same_text = content == memory.content
     if target.status is not memory.status or target.status is Status.ACCEPTED:
-        # What comes back was decided once: that it is one's own does not bar one from it.
         review.require_decider(mutation.access, memory, _ACTION[target.status])
+    others = step.last.principal_id != mutation.access.principal_id
+    if others and (memory.status, target.status) == (Status.PROPOSED, Status.ACCEPTED):
+        # What one took out oneself, one puts back. What another took out, its author would let in
+        # against that decision.
+        review.require_another(mutation, stored)
     if not same_text:
         memories.may_edit(mutation.access, stored)
     if not same_text or target.status is Status.PROPOSED:

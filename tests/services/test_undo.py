@@ -224,6 +224,31 @@ def test_each_step_back_needs_the_right_to_make_it(world, cast, project, undoing
     assert state(world.get(cast.bob, memory).memory) == state(memory)
 
 
+def test_nobody_lets_in_the_own_proposal_that_another_sent_back(world, cast, project, undoing):
+    author = world.person("eve", Role.REVIEWER)
+    memory = world.decide(cast.bob, world.propose(author, project), "approve")
+    held = world.decide(cast.bob, memory, "return")
+
+    with pytest.raises(ForbiddenError, match="decided by somebody else"):
+        undoing(author, item=memory.memory_id)
+    with pytest.raises(ForbiddenError, match="decided by somebody else"):
+        undoing(author, of_batch=batch_of(world, held))
+    undoing(cast.bob, item=memory.memory_id)
+    # What the author took out itself, it puts back.
+    for _ in range(2):
+        undoing(author, item=memory.memory_id)
+
+    assert state(world.get(author, memory).memory) == state(memory)
+
+
+def test_a_background_token_undoes_nothing(world, project, undoing):
+    cron = world.person("cron", Role.REVIEWER, background=True)
+    world.propose(cron, project)
+
+    with pytest.raises(ForbiddenError, match="an agent undoes nothing"):
+        undoing(cron)
+
+
 def test_a_repetition_answers_the_same_and_changes_nothing(world, cast, project, undoing):
     memory = world.write(cast.ann, project, collection="private").memory
     world.revise(cast.ann, memory, title="Second title")
