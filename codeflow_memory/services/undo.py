@@ -84,7 +84,7 @@ def undo(
     """Undo a batch, the last change of an entry, or without either the caller's last batch.
 
     Text, status, validity and links of each entry are what they were; what was made is taken out
-    of service. All of it, or none.
+    of service, and with an entry goes back what that change superseded. All of it, or none.
 
     Raises:
         NotFoundError: No such batch or entry for the caller, or nothing to undo.
@@ -167,10 +167,18 @@ def _found(
         batch_id = batch or batches.last_of(tx, own)
         if batch_id is None:
             raise NotFoundError("change to undo")
-    changed = [c for c in batches.changes(tx, batch_id) if item in {None, c.memory_id}]
+    changed = batches.changes(tx, batch_id)
     steps = _steps(tx, reach, changed)
+    count = len({c.memory_id for c in changed})
+    if item is not None:
+        # With what it took the place of: left as it is, that would be superseded by what is not
+        # in service, and neither would hold.
+        steps = [
+            s for s in steps if item in {s.stored.memory.memory_id, s.stored.memory.superseded_by}
+        ]
+        count = len(steps)
     # A batch with an entry out of the caller's sight is, to the caller, none.
-    if not steps or len(steps) != len({c.memory_id for c in changed}):
+    if not steps or len(steps) != count:
         raise NotFoundError("batch", batch_id)
     if changed[0].principal_id != own and not _reviews(access, steps):
         raise ForbiddenError("another's changes are undone by a reviewer, in project entries alone")

@@ -189,6 +189,22 @@ def test_a_succession_is_taken_back_with_both_its_ends(world, cast, project, und
     assert all(a.withdrawn for a in world.get(cast.bob, new).approvals)
 
 
+@pytest.mark.parametrize("how", ["approve", "restore"])
+def test_an_entry_goes_back_with_what_it_took_the_place_of(world, cast, project, undoing, how):
+    old = world.accept(cast.ann, cast.bob, project, kind="fact", key="api | version", title="One")
+    new = world.propose(cast.ann, project, kind="fact", key="api | version", title="Two")
+    if how == "restore":
+        world.accept(cast.ann, cast.bob, project, title="Nothing to do with it")
+        old, new = world.decide(cast.bob, new, "approve"), world.get(cast.bob, old).memory
+    world.decide(cast.bob, new, how)
+
+    undone = undoing(cast.bob, item=new.memory_id)
+
+    assert {r.memory_id for r in undone.reverted} == {old.memory_id, new.memory_id}
+    assert state(world.get(cast.bob, old).memory) == state(old)
+    assert state(world.get(cast.bob, new).memory) == state(new)
+
+
 def test_what_was_made_goes_out_of_service_and_its_text_stays(world, cast, project, undoing):
     own = world.write(cast.ann, project, collection="private").memory
     undoing(cast.ann)
