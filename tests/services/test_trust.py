@@ -235,6 +235,16 @@ def test_the_report_tells_nobody_of_what_they_do_not_see(world, cast, project):
         trust.report(world.store, cast.ann, None, "absent")
 
 
+def test_the_report_tells_no_sponsor_what_its_agent_keeps(world, project):
+    agent = world.person("bot", kind="agent")
+    own = world.sign_in(world.run(agent, project).text)
+    memory = world.propose(own, project, collection="private")
+
+    assert memory.status is Status.ACCEPTED
+    assert band(world, own, memory.trust) == {"accepted": 1, "unresolved": 1}
+    assert band(world, world.again(world.owner), memory.trust) == {}
+
+
 def test_the_bands_cover_the_scale_without_a_gap(world, cast):
     bands = trust.report(world.store, cast.ann, None, None)
 
