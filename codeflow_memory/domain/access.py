@@ -106,7 +106,16 @@ class Access:
 
     @property
     def decides(self) -> bool:
-        """Tell whether the caller may decide proposals at all: a person outside any run."""
+        """Tell whether the caller may decide proposals at all: a person outside any run.
+
+        Not by a token for background work: what comes from there waits for somebody, and a job
+        that could let it in would be nobody.
+        """
+        return self.administers and self.origin is not Origin.BACKGROUND
+
+    @property
+    def administers(self) -> bool:
+        """Tell whether the caller may look after the tenant at all: a person outside any run."""
         return self.person and self.run is None
 
 

@@ -30,17 +30,21 @@ FUNCTIONAL = frozenset(
 """The predicates that have one value at a time, until a tenant says otherwise. Source: 08 §4."""
 
 _SEGMENTS = re.compile(r"[|.]")
+_AROUND = re.compile(r" ?([|.]) ?")
 
 
 def fold(key: str) -> str:
-    """Return *key* so that case, compatibility forms and white space make no difference."""
+    """Return *key* so that case, compatibility forms and white space make no difference.
+
+    ``API | Version`` is ``api|version``.
+    """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", key).casefold())
-    return " ".join(folded.split())
+    return _AROUND.sub(r"\1", " ".join(folded.split()))
 
 
 def predicate(key: str) -> str:
     """Return the last segment of *key*, after ``|`` or ``.``, folded; all of it without either."""
-    return _SEGMENTS.split(fold(key))[-1].strip()
+    return _SEGMENTS.split(fold(key))[-1]
 
 
 def is_functional(content: Content, predicates: Collection[str]) -> bool:

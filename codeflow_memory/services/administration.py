@@ -19,7 +19,7 @@ def require_owner(access: Access, to: str) -> None:
         ForbiddenError: With *to* in its sentence.
     """
     accesses.require(access, Role.OWNER, None, to)
-    if not access.decides:
+    if not access.administers:
         raise ForbiddenError(f"to {to}, a person is required")
 
 

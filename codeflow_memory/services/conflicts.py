@@ -4,6 +4,7 @@ A key has at most one holder: the accepted entry whose value stands. Proposals w
 contend for it, and say so, for exactly as long as there is a holder.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from codeflow_memory.domain import keys, trust
@@ -27,15 +28,24 @@ def holders(
         at: Unix microseconds.
         but: An entry that does not count: the one that has this content.
     """
-    digest = keys.digest(content)
-    if content is None or digest is None or not _functional(tx, content):
+    if content is None:
         return []
-    ids = rows.with_key(tx, scope_id, digest, Status.ACCEPTED)
+    held = _holding(tx, scope_id, content)
     return [
-        stored
-        for stored in memories.find_all(tx, [scope_id], [i for i in ids if i != but])
-        if stored.memory.content is not None and keys.clash(stored.memory.content, content, at)
+        stored for stored in held if stored.memory.memory_id != but and _bars(stored, content, at)
     ]
+
+
+def _holding(tx: Transaction, scope_id: int, content: Content) -> list[Stored]:
+    """List the accepted values of the key of *content*, by id, whenever they hold."""
+    digest = keys.digest(content)
+    if digest is None or not _functional(tx, content):
+        return []
+    return memories.find_all(tx, [scope_id], rows.with_key(tx, scope_id, digest, Status.ACCEPTED))
+
+
+def _bars(stored: Stored, content: Content, at: int) -> bool:
+    return stored.memory.content is not None and keys.clash(stored.memory.content, content, at)
 
 
 def share_key(tx: Transaction, a: Content | None, b: Content | None) -> bool:
@@ -44,19 +54,29 @@ def share_key(tx: Transaction, a: Content | None, b: Content | None) -> bool:
     return a is not None and digest is not None and digest == keys.digest(b) and _functional(tx, a)
 
 
-def settled(mutation: Mutation, memory: Memory) -> Memory:
-    """Return *memory* with the conflicts that it has in its status, and the trust they leave it."""
+def settled(mutation: Mutation, memory: Memory, holding: Sequence[Stored] | None = None) -> Memory:
+    """Return *memory* with the conflicts that it has in its status, and the trust they leave it.
+
+    Args:
+        mutation: The running mutation.
+        memory: The entry.
+        holding: The accepted values of its key, where they were read before.
+    """
     content = memory.content
     if content is None:
         return memory
     named = None if memory.supersedes is None else memory.supersedes.memory_id
     found: list[str] = []
     if memory.status is Status.PROPOSED:
-        contended = holders(
-            mutation.tx, memory.scope_id, content, mutation.at, but=memory.memory_id
-        )
+        if holding is None:
+            holding = _holding(mutation.tx, memory.scope_id, content)
         # What it says it would take the place of, it does not contradict unawares.
-        found = [s.memory.memory_id for s in contended if s.memory.memory_id != named]
+        found = [
+            stored.memory.memory_id
+            for stored in holding
+            if stored.memory.memory_id not in {memory.memory_id, named}
+            and _bars(stored, content, mutation.at)
+        ]
     standing = memory.trust if memory.standing is None else memory.standing
     judged_at = memory.created_at if memory.judged_at is None else memory.judged_at
     left = trust.effective(standing, content.kind, mutation.at - judged_at, conflicting=bool(found))
@@ -70,34 +90,53 @@ def settled(mutation: Mutation, memory: Memory) -> Memory:
 
 
 def settle_others(mutation: Mutation, before: Memory | None, after: Memory) -> None:
-    """Bring the contenders for a key in line with who holds it now."""
+    """Bring the contenders for a key in line with who holds it now.
+
+    All of them at once: one after the other, thousands kept the other writers waiting for half a
+    minute.
+    """
     was, now = _held(before), _held(after)
     if was == now:
         return
-    for content in (c for c in (was, now) if c is not None):
-        digest = keys.digest(content)
+    contended = {keys.digest(content): content for content in (was, now) if content is not None}
+    for digest, content in contended.items():
         if digest is None or not _functional(mutation.tx, content):
             continue
         ids = rows.with_key(mutation.tx, after.scope_id, digest, Status.PROPOSED)
-        for stored in memories.find_all(mutation.tx, [after.scope_id], ids):
-            _settle(mutation, stored.memory)
+        holding = _holding(mutation.tx, after.scope_id, content) if ids else []
+        contenders = memories.find_all(mutation.tx, [after.scope_id], ids)
+        _write(
+            mutation,
+            after,
+            [
+                moved
+                for stored in contenders
+                for moved in [settled(mutation, stored.memory, holding)]
+                if moved.conflicts_with != stored.memory.conflicts_with
+            ],
+        )
 
 
-def _settle(mutation: Mutation, memory: Memory) -> None:
-    found = settled(mutation, memory)
-    if found.conflicts_with == memory.conflicts_with:
+def _write(mutation: Mutation, holder: Memory, moved: Sequence[Memory]) -> None:
+    """Write which conflicts the contenders *moved* have now; each is on record."""
+    if not moved:
         return
-    rows.set_conflicts(
-        mutation.tx, memory.repository_id, memory.memory_id, found.conflicts_with, found.trust
-    )
-    scopes.touch(mutation.tx, memory.repository_id, memory.scope_id)
-    mutation.record(
-        "conflict" if found.conflicts_with else "conflict-ended",
-        memory.memory_id,
-        repository_id=memory.repository_id,
-        scope_id=memory.scope_id,
-        to_revision=memory.revision,
-        reason=f"trust:{found.trust}",
+    alike: dict[tuple[tuple[str, ...], int], list[str]] = {}
+    for memory in moved:
+        alike.setdefault((memory.conflicts_with, memory.trust), []).append(memory.memory_id)
+    for (named, left), ids in alike.items():
+        rows.set_conflicts(mutation.tx, holder.repository_id, ids, named, left)
+    scopes.touch(mutation.tx, holder.repository_id, holder.scope_id)
+    mutation.record_all(
+        {
+            "action": "conflict" if memory.conflicts_with else "conflict-ended",
+            "item": memory.memory_id,
+            "repository_id": memory.repository_id,
+            "scope_id": memory.scope_id,
+            "to_revision": memory.revision,
+            "reason": f"trust:{memory.trust}",
+        }
+        for memory in moved
     )
 
 

@@ -172,21 +172,28 @@ def _route(mutation: Mutation, reach: Reach, prepared: Prepared) -> tuple[Status
 def _tainted(
     tx: Transaction, reach: Reach, origin: Origin, derived_from: tuple[Pair, ...]
 ) -> str | None:
-    """Return the first source whose text was never in service.
+    """Return the first source whose text was never in service, or was taken out by a decision.
 
     A person who writes it down answers for it; an agent only carries on what it read.
     """
     if origin is Origin.USER or not derived_from:
         return None
     found = memories.find_all(tx, reach.scopes, {pair.memory_id for pair in derived_from})
-    where = {s.memory.memory_id: s.memory.repository_id for s in found}
+    standing = {s.memory.memory_id: s.memory for s in found}
     for pair in derived_from:
-        repository_id = where.get(pair.memory_id, "")
-        source = revisions.find(tx, repository_id, pair.memory_id, pair.revision)
+        now = standing.get(pair.memory_id)
+        where = "" if now is None else now.repository_id
+        source = revisions.find(tx, where, pair.memory_id, pair.revision)
         text = None if source is None else source.content_sha256
-        if text is None or not revisions.was_accepted(tx, repository_id, pair.memory_id, text):
+        if text is None or not revisions.was_accepted(tx, where, pair.memory_id, text):
+            return pair.memory_id
+        if now is not None and (now.status, now.content_sha256) in {(s, text) for s in _WITHDRAWN}:
             return pair.memory_id
     return None
+
+
+_WITHDRAWN = (Status.PROPOSED, Status.REJECTED)
+"""Where a text waits, or was refused, that may have been in service before."""
 
 
 def _held_back(

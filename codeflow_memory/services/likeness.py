@@ -10,7 +10,7 @@ from itertools import islice
 
 from codeflow_memory.domain.access import Reach
 from codeflow_memory.domain.duplicates import NEAR, family, overlap, trigrams
-from codeflow_memory.domain.memory import Content, Memory
+from codeflow_memory.domain.memory import Content, Memory, Sensitivity
 from codeflow_memory.domain.terms import Form, document_terms
 from codeflow_memory.services.store import Store
 from codeflow_memory.storage import lights, memories, terms
@@ -34,9 +34,11 @@ def nearest(
 ) -> tuple[float, Memory] | None:
     """Return the most similar entry that the caller sees, with its similarity, from `NEAR` on.
 
-    Equal similarities are ordered by id.
+    Equal similarities are ordered by id. One that is marked secret is none: whoever reads the new
+    entry would be told of it.
     """
-    return next(_alike(store, tx, reach, scope_id, content), None)
+    alike = _alike(store, tx, reach, scope_id, content)
+    return next((one for one in alike if one[1].sensitivity is not Sensitivity.SECRET), None)
 
 
 def near(store: Store, tx: Transaction, reach: Reach, memory: Memory) -> list[tuple[float, Memory]]:

@@ -1,6 +1,6 @@
 """One mutation, one transaction: receipt, rules, rows, audit, receipt, commit (01 §5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -64,19 +64,25 @@ class Mutation:
 
         A row with a scope says that a record changes: then an import becomes final.
         """
-        if facts.get("scope_id") is not None and self.guarded:
+        self.record_all([{"action": action, "item": item, **facts}])
+
+    def record_all(self, facts: Iterable[Mapping[str, object]]) -> None:
+        """Append an audit row for each of *facts*, in their order; see `record`."""
+        entries = [
+            audit.Entry(
+                at=self.at,
+                principal_id=self.access.principal_id,
+                origin=str(self.access.origin),
+                batch_id=self.batch_id,
+                **each,  # type: ignore[arg-type] # the names are Entry's own
+            )
+            for each in facts
+        ]
+        if self.guarded and any(entry.scope_id is not None for entry in entries):
             self.store.guard.within(self.tx)
-        entry = audit.Entry(
-            at=self.at,
-            principal_id=self.access.principal_id,
-            origin=str(self.access.origin),
-            batch_id=self.batch_id,
-            action=action,
-            item=item,
-            **facts,  # type: ignore[arg-type] # the names are Entry's own
-        )
-        row = audit.append(self.tx, entry, self.store.keys.audit_hash)
-        self.due = self.due or row % checkpoints.EVERY_ROWS == 0
+        last = audit.append_all(self.tx, entries, self.store.keys.audit_hash)
+        # Whether a multiple of it lies among the new rows.
+        self.due = self.due or last % checkpoints.EVERY_ROWS < len(entries)
 
 
 Work = Callable[[Mutation], Receipt]

@@ -253,15 +253,26 @@ def _may_decide(mutation: Mutation, stored: Stored, action: Action) -> bool:
     undecided = memory.status is Status.PROPOSED or (
         action is Action.RESTORE and allows(action, memory.status) and _unreviewed(mutation, memory)
     )
-    own = undecided and access.principal_id in {memory.author, stored.editor}
-    if own:
-        repository = repositories.get(mutation.tx, memory.repository_id)
-        team = memory.collection is Collection.TEAM
-        if team or not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
-            raise ForbiddenError(
-                "one's own proposal is decided by somebody else, unless the repository allows it"
-            )
-    return own
+    return undecided and require_another(mutation, stored)
+
+
+def require_another(mutation: Mutation, stored: Stored) -> bool:
+    """Refuse whose own proposal it is, unless that may decide it; tell whether it is one's own.
+
+    Raises:
+        ForbiddenError: With the rule that refuses.
+    """
+    memory = stored.memory
+    own = mutation.access.principal_id in {memory.author, stored.editor}
+    if memory.collection is Collection.PRIVATE or not own:
+        return False
+    repository = repositories.get(mutation.tx, memory.repository_id)
+    team = memory.collection is Collection.TEAM
+    if team or not repositories.own_approval_allowed(mutation.tx, mutation.store, repository):
+        raise ForbiddenError(
+            "one's own proposal is decided by somebody else, unless the repository allows it"
+        )
+    return True
 
 
 def require_decider(access: Access, memory: Memory, action: Action) -> None:

@@ -25,10 +25,11 @@ RECOVERED = "recovered"
 
 
 def after_feedback(mutation: Mutation, stored: Stored, *, helpful: bool) -> Memory:
-    """Count one judgement; an accepted entry that is below the floor then returns to review."""
+    """Count one judgement; an accepted entry that it takes below the floor returns to review."""
     standing = trust.after_feedback(_standing(stored.memory), helpful=helpful)
     memory = _moved(mutation, stored.memory, standing, "feedback")
-    return _below_floor(mutation, stored, memory)
+    # What a person accepted low stays, as long as it does not fall further.
+    return memory if helpful else _below_floor(mutation, stored, memory)
 
 
 def after_sighting(mutation: Mutation, memory: Memory, sightings: int) -> Memory:

@@ -84,8 +84,14 @@ def undo(
 ) -> Undone:
     """Undo a batch, the last change of an entry, or without either the caller's last batch.
 
+    <<<<<<< HEAD
     Where an entry took another's place by that change, both are put back. Text, status, validity
     and links of each are what they were; what was made is taken out of service. All of it, or none.
+    =======
+    Text, status, validity and links of each entry are what they were; what was made is taken out
+    of service, and with an entry goes back what it superseded or was superseded by. All of it, or
+    none.
+    >>>>>>> w-fresh5
 
     Raises:
         NotFoundError: No such batch or entry for the caller, or nothing to undo.
@@ -303,8 +309,12 @@ def _put_back(mutation: Mutation, step: _Step, target: Revision | None) -> Memor
         raise IllegalTransitionError(source=memory.status, target=target.status)
     same_text = content == memory.content
     if target.status is not memory.status or target.status is Status.ACCEPTED:
-        # What comes back was decided once: that it is one's own does not bar one from it.
         review.require_decider(mutation.access, memory, _ACTION[target.status])
+    others = step.last.principal_id != mutation.access.principal_id
+    if others and (memory.status, target.status) == (Status.PROPOSED, Status.ACCEPTED):
+        # What one took out oneself, one puts back. What another took out, its author would let in
+        # against that decision.
+        review.require_another(mutation, stored)
     if not same_text:
         memories.may_edit(mutation.access, stored)
     if not same_text or target.status is Status.PROPOSED:

@@ -81,6 +81,10 @@ def _view(tx: Transaction, reach: Reach, memory: Memory, decided: Sequence[Appro
     pairs = () if memory.content is None else memory.content.derived_from
     if memory.superseded_by is not None and not _sees(tx, reach, memory.superseded_by):
         memory = replace(memory, superseded_by=None)
+    if memory.conflicts_with:
+        # Who sponsors an agent sees of its entries those that wait, and not what they contradict.
+        seen_ids = tuple(other for other in memory.conflicts_with if _sees(tx, reach, other))
+        memory = replace(memory, conflicts_with=seen_ids)
     return View(memory, resolved(tx, reach, pairs), tuple(decided))
 
 

@@ -64,12 +64,23 @@ _FIELDS = (
 
 def append(tx: Transaction, entry: Entry, sign: Sign) -> int:
     """Append a row to the chain and return its sequence number, from 1."""
+    return append_all(tx, [entry], sign)
+
+
+def append_all(tx: Transaction, entries: Iterable[Entry], sign: Sign) -> int:
+    """Append rows to the chain in their order; return the last one's sequence number, from 1."""
     head = tx.row("SELECT audit_count, audit_head, audit_epoch FROM store WHERE singleton = 1")
     assert head is not None, "a migrated store has its one row"  # noqa: S101 - an invariant
     count, previous, epoch = head
-    values: dict[str, object] = {name: getattr(entry, name) for name in _FIELDS}
-    digest = sign(epoch, previous, canonical_json(values | {"sequence": count + 1}))
-    tx.execute(
+    rows: list[dict[str, object]] = []
+    for entry in entries:
+        count += 1
+        values: dict[str, object] = {name: getattr(entry, name) for name in _FIELDS}
+        digest = sign(epoch, previous, canonical_json(values | {"sequence": count}))
+        chained = {"sequence": count, "epoch": epoch, "previous_hash": previous, "hash": digest}
+        rows.append(values | chained)
+        previous = digest
+    tx.executemany(
         """
         INSERT INTO audit (
             sequence, epoch, at, principal_id, origin, batch_id, action, item, repository_id,
@@ -81,13 +92,13 @@ def append(tx: Transaction, entry: Entry, sign: Sign) -> int:
             :reason, :previous_hash, :hash
         )
         """,
-        values | {"sequence": count + 1, "epoch": epoch, "previous_hash": previous, "hash": digest},
+        rows,
     )
     tx.execute(
-        "UPDATE store SET audit_count = audit_count + 1, audit_head = :head WHERE singleton = 1",
-        {"head": digest},
+        "UPDATE store SET audit_count = :count, audit_head = :head WHERE singleton = 1",
+        {"count": count, "head": previous},
     )
-    return int(count) + 1
+    return int(count)
 
 
 def first_fault(tx: Transaction, sign: Sign) -> tuple[int, str] | None:

@@ -25,19 +25,23 @@ def with_key(tx: Transaction, scope_id: int, key_sha256: str, status: Status) ->
 
 
 def set_conflicts(
-    tx: Transaction, repository_id: str, memory_id: str, conflicts: Iterable[str], trust: int
+    tx: Transaction,
+    repository_id: str,
+    memory_ids: Iterable[str],
+    conflicts: Iterable[str],
+    trust: int,
 ) -> None:
-    """Say with which entries one conflicts, and what trust that leaves it; it is no revision."""
+    """Say with which entries some conflict, and what trust that leaves them; it is no revision."""
     tx.execute(
         """
         UPDATE memories
            SET conflicts_with = :conflicts, trust = :trust
          WHERE repository_id = :repository_id
-           AND memory_id = :memory_id
+           AND memory_id IN (SELECT CAST(value AS TEXT) FROM json_each(:memory_ids))
         """,
         {
             "repository_id": repository_id,
-            "memory_id": memory_id,
+            "memory_ids": json.dumps(list(memory_ids)),
             "conflicts": json.dumps(list(conflicts)),
             "trust": trust,
         },

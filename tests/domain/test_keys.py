@@ -37,6 +37,9 @@ def test_the_last_segment_decides_whether_a_key_is_functional(key, functional):
     ("other", "same"),
     [
         (about("API | Version"), True),
+        (about("api|version"), True),
+        (about("api  |version "), True),
+        (about("api.version"), False),
         (about("api|version", paths=("src/**",)), False),
         (about("api|version", branches=("main",)), False),
         (about("web|version"), False),

@@ -8,13 +8,14 @@ import pytest
 from codeflow_memory.domain.access import Origin
 from codeflow_memory.domain.errors import (
     ForbiddenError,
+    NotFoundError,
     PreviouslyRejectedError,
     RevisionConflictError,
     UndoConflictError,
 )
 from codeflow_memory.domain.memory import Status
 from codeflow_memory.domain.times import to_rfc3339
-from codeflow_memory.services import decay, predicates, undo
+from codeflow_memory.services import audits, decay, predicates, queue, undo
 from codeflow_memory.services.mutation import Operation
 
 KEY = "service | version"
@@ -311,3 +312,51 @@ def test_a_conflict_and_its_end_are_on_record(world, cast, project, background):
         ("conflict", "trust:3000"),
     ]
     assert decay.run(world.store) == 0
+
+
+def test_all_who_contend_are_settled_together_and_each_is_on_record(
+    world, cast, project, background
+):
+    kinds = ["fact", "temporal", "fact", "environment", "fact"]
+    waiting = [
+        value(world, background, project, f"number {number}", kind=kind)
+        for number, kind in enumerate(kinds)
+    ]
+    world.clock.at += 30 * DAY
+    holder = value(world, cast.ann, project, "one", kind="temporal")
+    contending = [world.get(cast.ann, memory).memory for memory in waiting]
+    world.decide(cast.ann, holder, "outdate")
+    ended = [world.get(cast.ann, memory).memory for memory in waiting]
+
+    assert {memory.conflicts_with for memory in contending} == {(holder.memory_id,)}
+    assert [memory.trust for memory in contending] == [3_000, 0, 3_000, 3_000, 3_000]
+    assert {memory.conflicts_with for memory in ended} == {()}
+    assert [memory.trust for memory in ended] == [6_000, 3_000, 6_000, 6_000, 6_000]
+    found = audits.find(
+        world.store, cast.ann, batch=None, item=None, principal=None, after=None, limit=100
+    ).items
+    for action in ("conflict", "conflict-ended"):
+        told = [entry for entry in found if entry.action == action]
+        assert sorted(e.item for e in told) == [memory.memory_id for memory in waiting]
+        assert len({entry.batch_id for entry in told}) == 1
+    assert audits.verify(world.store, world.owner).sound
+
+
+def test_a_sponsor_is_not_told_what_its_agent_s_proposal_contradicts(world, project):
+    agent = world.person("bot", kind="agent")
+    own = world.sign_in(world.run(agent, project).text)
+    holder = value(world, own, project, "one")
+    waiting = value(world, replace(own, origin=Origin.BACKGROUND), project, "two")
+    owner = world.again(world.owner)
+
+    assert (holder.status, waiting.conflicts_with) == (Status.ACCEPTED, (holder.memory_id,))
+    assert waiting.memory_id in {m.memory_id for m in listed(world, owner, project)}
+    for memory in (world.get(owner, waiting).memory, *listed(world, owner, project)):
+        assert memory.conflicts_with == ()
+    with pytest.raises(NotFoundError):
+        world.get(owner, holder)
+
+
+def listed(world, caller, project):
+    page = queue.find(world.store, caller, project.project_id, None, queue.Filter(), None, 10)
+    return [item.view.memory for item in page.items]

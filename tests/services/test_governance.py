@@ -7,6 +7,7 @@ import pytest
 from codeflow_memory.domain.access import Origin, Role
 from codeflow_memory.domain.candidates import Candidate
 from codeflow_memory.domain.errors import (
+    ForbiddenError,
     InvalidRequestError,
     LimitExceededError,
     PreviouslyRejectedError,
@@ -83,6 +84,15 @@ def test_a_background_token_writes_proposals_only(world, project):
     assert (memory.status, memory.origin) == (Status.PROPOSED, "background")
 
 
+def test_a_background_token_lets_nothing_in_that_it_wrote_or_another(world, cast, project):
+    caller = world.person("cron", Role.REVIEWER, background=True)
+    own = world.propose(caller, project, collection="private")
+    for memory in (own, world.propose(cast.ann, project)):
+        for action in ("approve", "reject"):
+            with pytest.raises(ForbiddenError, match="never decides"):
+                world.decide(caller, memory, action)
+
+
 def test_a_secret_is_replaced_before_anything_is_stored(world, cast, project):
     memory = world.propose(cast.ann, project, body=f"Set it to {TOKEN} and restart the walrus.")
 
@@ -151,6 +161,21 @@ def test_what_an_agent_derives_from_an_earlier_text_of_an_accepted_entry_is_held
     child = world.propose(agent, project, collection="private", derived_from=[draft])
 
     assert child.status is Status.PROPOSED
+
+
+@pytest.mark.parametrize("action", ["reject", "return"])
+def test_what_an_agent_derives_from_what_was_taken_out_of_service_is_held(
+    world, cast, project, action
+):
+    agent = replace(cast.ann, origin=Origin.AGENT)
+    source = world.accept(cast.ann, cast.bob, project)
+    world.decide(cast.bob, source, action)
+    for revision in (1, 2, 3):
+        pairs = [{"memory_id": source.memory_id, "revision": revision}]
+
+        child = world.propose(agent, project, collection="private", derived_from=pairs)
+
+        assert child.review_reason == f"tainted:{source.memory_id}"
 
 
 def test_a_person_ends_the_taint_by_accepting_or_by_writing(world, cast, project):

@@ -298,6 +298,19 @@ def test_a_duplicate_is_the_entry_that_says_it_already(world, cast, project):
     assert seen_sources(world, first.memory) == [f"principal:{cast.abe.principal_id}"]
 
 
+@pytest.mark.parametrize("action", ["supersede", "outdate", "archive"])
+def test_a_text_that_was_in_service_is_known_whatever_became_of_it(world, cast, project, action):
+    text = {"title": "The queue is slow", "body": "It waits for a lock."}
+    memory = world.accept(cast.ann, cast.bob, project, **text)
+    other = world.accept(cast.ann, cast.bob, project, title="Quick", body="No lock is left.")
+    named = {"superseded_by": other.memory_id} if action == "supersede" else {}
+    world.decide(cast.bob, memory, action, **named)
+
+    again = world.write(cast.ann, project, **text)
+
+    assert (again.duplicate, again.memory.memory_id) == (True, memory.memory_id)
+
+
 def test_a_sighting_counts_once_for_each_run_or_principal_but_its_author(world, cast, project):
     text = {"title": "One title", "body": "One body"}
     memory = world.write(cast.ann, project, **text).memory

@@ -59,3 +59,12 @@ def test_the_note_of_a_judgement_is_kept_with_it(world, cast, project, way):
     with world.store.engine.read() as tx:
         (kept,) = judgements.find_all(tx, memory.repository_id, memory.memory_id)
     assert (kept.note, kept.selection_id, kept.helpful) == (WHY, selection, False)
+
+
+def test_a_reason_names_no_secret_of_the_author_to_who_reads_the_proposal(world, cast, project):
+    text = {"title": "Deploy billing", "body": "Drain the blue cluster of billing before a deploy."}
+    world.propose(cast.ann, project, **text, sensitivity="secret")
+
+    near = world.propose(cast.ann, project, **(text | {"body": text["body"] + " Always."}))
+
+    assert near.review_reason is None

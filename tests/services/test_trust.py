@@ -127,6 +127,22 @@ def test_an_entry_that_a_person_accepted_low_is_not_taken_out_by_its_age_alone(
     assert (later.status, later.trust) == (Status.ACCEPTED, 4_009)
 
 
+def test_an_entry_that_a_person_accepted_low_is_not_taken_out_by_who_finds_it_helpful(
+    world, cast, project
+):
+    memory = world.propose(replace(cast.ann, origin=Origin.BACKGROUND), project)
+    for caller in (cast.ann, cast.abe):
+        judge(world, caller, memory, helpful=False)
+    accepted = world.decide(cast.bob, now(world, cast.bob, memory), "approve")
+
+    better = judge(world, cast.ann, accepted, helpful=True)
+    worse = judge(world, cast.abe, accepted, helpful=False)
+
+    assert accepted.trust == 3_000
+    assert (better.trust, better.status) == (4_000, Status.ACCEPTED)
+    assert (worse.trust, worse.status) == (2_500, Status.PROPOSED)
+
+
 def test_recovering_is_noted_for_the_reviewer_and_decides_nothing(world, cast, project):
     memory = world.accept(cast.ann, cast.bob, project)
     for caller in (cast.ann, cast.abe, cast.max):
@@ -217,6 +233,16 @@ def test_the_report_tells_nobody_of_what_they_do_not_see(world, cast, project):
             trust.report(world.store, world.person("ops", Role.OPERATOR), name, None)
     with pytest.raises(NotFoundError):
         trust.report(world.store, cast.ann, None, "absent")
+
+
+def test_the_report_tells_no_sponsor_what_its_agent_keeps(world, project):
+    agent = world.person("bot", kind="agent")
+    own = world.sign_in(world.run(agent, project).text)
+    memory = world.propose(own, project, collection="private")
+
+    assert memory.status is Status.ACCEPTED
+    assert band(world, own, memory.trust) == {"accepted": 1, "unresolved": 1}
+    assert band(world, world.again(world.owner), memory.trust) == {}
 
 
 def test_the_bands_cover_the_scale_without_a_gap(world, cast):

@@ -189,6 +189,22 @@ def test_a_succession_is_taken_back_with_both_its_ends(world, cast, project, und
     assert all(a.withdrawn for a in world.get(cast.bob, new).approvals)
 
 
+@pytest.mark.parametrize("how", ["approve", "restore"])
+def test_an_entry_goes_back_with_what_it_took_the_place_of(world, cast, project, undoing, how):
+    old = world.accept(cast.ann, cast.bob, project, kind="fact", key="api | version", title="One")
+    new = world.propose(cast.ann, project, kind="fact", key="api | version", title="Two")
+    if how == "restore":
+        world.accept(cast.ann, cast.bob, project, title="Nothing to do with it")
+        old, new = world.decide(cast.bob, new, "approve"), world.get(cast.bob, old).memory
+    world.decide(cast.bob, new, how)
+
+    undone = undoing(cast.bob, item=new.memory_id)
+
+    assert {r.memory_id for r in undone.reverted} == {old.memory_id, new.memory_id}
+    assert state(world.get(cast.bob, old).memory) == state(old)
+    assert state(world.get(cast.bob, new).memory) == state(new)
+
+
 def test_what_was_made_goes_out_of_service_and_its_text_stays(world, cast, project, undoing):
     own = world.write(cast.ann, project, collection="private").memory
     undoing(cast.ann)
@@ -222,6 +238,31 @@ def test_each_step_back_needs_the_right_to_make_it(world, cast, project, undoing
     undoing(cast.bob, item=memory.memory_id)
 
     assert state(world.get(cast.bob, memory).memory) == state(memory)
+
+
+def test_nobody_lets_in_the_own_proposal_that_another_sent_back(world, cast, project, undoing):
+    author = world.person("eve", Role.REVIEWER)
+    memory = world.decide(cast.bob, world.propose(author, project), "approve")
+    held = world.decide(cast.bob, memory, "return")
+
+    with pytest.raises(ForbiddenError, match="decided by somebody else"):
+        undoing(author, item=memory.memory_id)
+    with pytest.raises(ForbiddenError, match="decided by somebody else"):
+        undoing(author, of_batch=batch_of(world, held))
+    undoing(cast.bob, item=memory.memory_id)
+    # What the author took out itself, it puts back.
+    for _ in range(2):
+        undoing(author, item=memory.memory_id)
+
+    assert state(world.get(author, memory).memory) == state(memory)
+
+
+def test_a_background_token_undoes_nothing(world, project, undoing):
+    cron = world.person("cron", Role.REVIEWER, background=True)
+    world.propose(cron, project)
+
+    with pytest.raises(ForbiddenError, match="an agent undoes nothing"):
+        undoing(cron)
 
 
 def test_a_repetition_answers_the_same_and_changes_nothing(world, cast, project, undoing):
