@@ -28,6 +28,9 @@ no longer holds, what must not spread, what repeats, and last what only came bac
 
 _LAST = 9
 
+NAMING = frozenset({"duplicate", "similar", "tainted"})
+"""Reasons that name another entry: to who does not see that, they are their word alone."""
+
 
 def reasons_of(review_reason: str | None, *, conflicts: bool, supersedes: bool) -> tuple[str, ...]:
     """Return why an entry waits, the riskiest first; `NEW` alone where nothing speaks against it.

@@ -144,7 +144,7 @@ def _item(store: Store, tx: Transaction, reach: Reach, stored: Stored, row: Wait
     near = likeness.near(store, tx, reach, memory)
     return Item(
         view=view,
-        reasons=_reasons(row),
+        reasons=_reasons(row._replace(review_reason=view.memory.review_reason)),
         since=memory.updated_at,
         near=tuple(Near(twin, similarity) for similarity, twin in near),
         diff=diffs.of_successor(tx, reach, memory),

@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
+from codeflow_memory.domain import queue
 from codeflow_memory.domain.access import Access, Reach, Role
 from codeflow_memory.domain.approval import Approval
 from codeflow_memory.domain.errors import NotFoundError, RevisionConflictError
@@ -85,7 +86,14 @@ def _view(tx: Transaction, reach: Reach, memory: Memory, decided: Sequence[Appro
         # Who sponsors an agent sees of its entries those that wait, and not what they contradict.
         seen_ids = tuple(other for other in memory.conflicts_with if _sees(tx, reach, other))
         memory = replace(memory, conflicts_with=seen_ids)
+    memory = replace(memory, review_reason=_told(tx, reach, memory.review_reason))
     return View(memory, resolved(tx, reach, pairs), tuple(decided))
+
+
+def _told(tx: Transaction, reach: Reach, reason: str | None) -> str | None:
+    """Return why an entry waits, without an id of what the caller does not see."""
+    word, _, named = (reason or "").partition(":")
+    return word if word in queue.NAMING and not _sees(tx, reach, named) else reason
 
 
 def _sees(tx: Transaction, reach: Reach, memory_id: str) -> bool:

@@ -357,6 +357,21 @@ def test_a_sponsor_is_not_told_what_its_agent_s_proposal_contradicts(world, proj
         world.get(owner, holder)
 
 
+def test_a_sponsor_is_not_told_what_its_agent_s_proposal_repeats(world, project):
+    agent = world.person("bot", kind="agent")
+    own = world.sign_in(world.run(agent, project).text)
+    text = "Warm the cache of the walrus before each of the nightly benchmarks"
+    kept = world.propose(own, project, collection="private", title="The cache", body=f"{text}.")
+    waiting = world.propose(own, project, collection="private", title="The cache", body=f"{text}!")
+    owner = world.again(world.owner)
+
+    assert (kept.status, waiting.review_reason) == (Status.ACCEPTED, f"similar:{kept.memory_id}")
+    assert world.get(owner, waiting).memory.review_reason == "similar"
+    page = queue.find(world.store, owner, project.project_id, None, queue.Filter(), None, 10)
+    told = {item.view.memory.memory_id: item.reasons for item in page.items}
+    assert told == {waiting.memory_id: ("similar",)}
+
+
 def listed(world, caller, project):
     page = queue.find(world.store, caller, project.project_id, None, queue.Filter(), None, 10)
     return [item.view.memory for item in page.items]
