@@ -281,7 +281,6 @@ def test_no_sequence_lets_anything_in_or_gives_a_key_two_holders(place, engine_n
 @pytest.mark.parametrize(
     ("module", "name", "defect"),
     [
-        pytest.param(succession, "take_over", lambda *_: None, id="the old holder stays"),
         pytest.param(succession, "link", lambda _, stored, *__, **___: stored.memory, id="no link"),
         pytest.param(conflicts, "settle_others", lambda *_: None, id="contenders never hear"),
         pytest.param(undo, "_check_keys", lambda *_: None, id="undo makes a second holder"),
