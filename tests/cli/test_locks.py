@@ -63,9 +63,13 @@ def test_who_holds_a_home_alone_keeps_others_out(context, made, user):
 
 def test_a_doctor_looks_into_no_database_of_a_home_that_is_held_alone(made):
     with made.exclusive():
-        assert [check.name for check in checks.databases(made, every=True)] == ["databases"]
+        assert [check.name for check in checks.databases(made, every=True, token=None)] == [
+            "databases"
+        ]
 
-    assert "database local" in {check.name for check in checks.databases(made, every=True)}
+    assert "database local" in {
+        check.name for check in checks.databases(made, every=True, token=None)
+    }
 
 
 def test_a_server_owns_its_home_while_it_serves(context, made):

@@ -171,6 +171,8 @@ class Machine(RuleBasedStateMachine):
             self.model.added(who, wish, answer.memory.memory_id)
         else:
             assert (answer.duplicate, answer.memory.memory_id) == (True, known)
+            self.model.said_again(who, known)
+            assert answer.memory.trust == self.model.entries[known].trust
         return answer
 
     # Writing.

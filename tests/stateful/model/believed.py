@@ -27,6 +27,7 @@ MOVES = {
 }
 STARTS = {"approve": {PROPOSED}, "restore": {SUPERSEDED, ARCHIVED, OUTDATED}}
 FIRST_TRUST, HELPED, HINDERED, FLOOR = 8_500, 1_000, -1_500, 5_500
+SEEN, SOURCES = 500, 3
 
 Refusal = type[errors.CodeflowError] | None
 
@@ -106,6 +107,7 @@ class Believed:
         self.history: dict[tuple[str, int], Entry] = {}
         self.projects: dict[str, str] = {}
         self.judged: set[tuple[str, int, str]] = set()
+        self.sources: dict[str, set[str]] = {}
         self.now = 0
 
     # What exists for whom.
@@ -181,6 +183,20 @@ class Believed:
         self._put(entry)
         if status == ACCEPTED and wish.supersedes is not None:
             self._superseded(wish.supersedes[0], memory_id)
+
+    def said_again(self, who: Caller, memory_id: str) -> None:
+        """Somebody wrote what an entry says: the first three others who do add to its trust."""
+        entry = self.entries[memory_id]
+        sources = self.sources.setdefault(memory_id, {_source(entry.run, entry.author)})
+        source = _source(None if who.run is None else who.run[0], who.principal)
+        if source in sources:
+            return
+        sources.add(source)
+        trust = min(10_000, entry.trust + (SEEN if len(sources) <= 1 + SOURCES else 0))
+        if entry.status == PROPOSED:
+            trusts = [self.entries[i].trust for i, _ in entry.derived if self._within(who, i)]
+            trust = max(entry.trust, min([trust, *trusts]))
+        self.entries[memory_id] = replace(entry, trust=trust)
 
     def revise(self, who: Caller, memory_id: str, revision: int, **changes) -> Refusal:
         refused = self._stands(who, memory_id, revision)
@@ -269,7 +285,7 @@ class Believed:
         self.judged.add(key)
         trust = max(0, min(10_000, entry.trust + (HELPED if helpful else HINDERED)))
         judged = replace(entry, trust=trust)
-        if entry.status == ACCEPTED and trust < FLOOR:
+        if entry.status == ACCEPTED and trust < FLOOR and not helpful:
             self._next(replace(judged, status=PROPOSED))
         else:
             self.entries[memory_id] = judged
@@ -454,3 +470,7 @@ class Believed:
             and self.sees(who, other)
             for other in self.entries.values()
         )
+
+
+def _source(run: str | None, principal: str) -> str:
+    return f"principal:{principal}" if run is None else f"run:{run}"
