@@ -1,8 +1,10 @@
 """What agents are offered: tools, resources and prompts, as any protocol can describe them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 Schema = Mapping[str, object]
 """A JSON Schema (draft 2020-12) of an object."""
@@ -100,6 +102,11 @@ class Session(Protocol):
         Raises:
             Refused: It cannot be made for the caller.
         """
+
+    async def answered(
+        self, work: Callable[[], Awaitable[T]], refuse: Callable[[Exception], Awaitable[T]]
+    ) -> T:
+        """Return what *work* gives, or what *refuse* makes of its error."""
 
     def fail(self, error: Exception) -> Mapping[str, object]:
         """Log a defect under the request's id; return the problem that tells nothing of it."""

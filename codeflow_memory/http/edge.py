@@ -7,7 +7,7 @@ and a deadline, watches for a client that goes away, and puts the security heade
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from litestar.enums import ScopeType
 from litestar.types import (
@@ -42,6 +42,23 @@ DRAIN_BYTES: Final = 8 << 20
 the reset can overtake the answer, which the client then never sees."""
 
 
+T = TypeVar("T")
+
+
+async def answered(
+    work: Callable[[], Awaitable[T]], refuse: Callable[[Exception], Awaitable[T]]
+) -> T:
+    """Return what *work* gives, or what *refuse* makes of its error, a defect included.
+
+    The one edge of whatever a client asks: by HTTP, and by a protocol within it whose library would
+    quote a defect.
+    """
+    try:
+        return await work()
+    except Exception as error:  # noqa: BLE001 - one of the two edges: a defect becomes an answer
+        return await refuse(error)
+
+
 class Edge:
     """ASGI middleware around the whole application.
 
@@ -73,7 +90,8 @@ class Edge:
         deadline.current.set(limit)
         answer = _Answer(send, current, self._policy.content_policies.get(scope["path"]))
         request = _Request(receive, limit, complete=not announces_body(scope))
-        try:
+
+        async def work() -> None:
             admit(scope, self._policy)
             if not request.complete:
                 await request.read(
@@ -82,11 +100,15 @@ class Edge:
             if not limit.cancelled:
                 request.watch_soon()
                 await self._app(scope, request.receive, answer.send)
-        except Exception as error:
+
+        async def refuse(error: Exception) -> None:
             if answer.started:
-                raise
+                raise error
             refusal = describe(error) if isinstance(error, CodeflowError) else unexpected(error)
             await answer.refuse(refusal, None if request.complete else request.drain)
+
+        try:
+            await answered(work, refuse)
         finally:
             request.forget()
 

@@ -1,9 +1,9 @@
 """``/mcp``: what agents speak; the SDK has the protocol, this has the callers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from litestar import Request, Response, post
 from litestar.di import NamedDependency
@@ -18,11 +18,14 @@ from codeflow_memory.domain.offers import (
     Told,
     ToolOffer,
 )
+from codeflow_memory.http import edge
 from codeflow_memory.http import tool_resources as resources
 from codeflow_memory.http.bodies import read_body
 from codeflow_memory.http.caller import Change
 from codeflow_memory.http.problems import describe, unexpected
 from codeflow_memory.http.tools import BY_NAME, TOOLS, text_of
+
+T = TypeVar("T")
 
 PATH: Final = "/mcp"
 
@@ -103,6 +106,13 @@ class CallerSession:
             return await resources.prompt(self._change, name, arguments)
         except CodeflowError as error:
             raise Refused(_problem(error)) from None
+
+    @staticmethod
+    async def answered(
+        work: Callable[[], Awaitable[T]], refuse: Callable[[Exception], Awaitable[T]]
+    ) -> T:
+        """Return what *work* gives, or what *refuse* makes of its error."""
+        return await edge.answered(work, refuse)
 
     def fail(self, error: Exception) -> Mapping[str, object]:
         """Log a defect under the request's id; return the problem that tells nothing of it."""

@@ -129,13 +129,18 @@ def _server(version: str) -> Server[Any]:
 
 async def _without_defects(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Tell a client nothing of a defect: in the older era the SDK would quote it."""
-    try:
+    session = _session(ctx)
+
+    async def work() -> HandlerResult:
         return await call_next(ctx)
-    except (MCPError, ValidationError):
-        raise
-    except Exception as error:  # noqa: BLE001 - a defect becomes an answer
-        problem = dict(_session(ctx).fail(error))
+
+    async def refuse(error: Exception) -> HandlerResult:
+        if isinstance(error, MCPError | ValidationError):
+            raise error
+        problem = dict(session.fail(error))
         raise MCPError(types.INTERNAL_ERROR, str(problem["detail"]), problem) from None
+
+    return await session.answered(work, refuse)
 
 
 def _session(context: Context) -> Session:

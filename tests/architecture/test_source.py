@@ -14,7 +14,6 @@ SHIPPED = (PACKAGE, BACKUP, CLIENT)
 EVERYWHERE = (*SHIPPED, "tests", "benchmarks", "ops")
 
 LAST_RESORTS = {
-    "codeflow_memory/mcp/server.py": "a defect becomes an answer: else the SDK would quote it",
     "codeflow_memory/http/edge.py": "a defect becomes an answer, logged with its request id",
     "codeflow_memory/worker.py": "a defect of one job must not end the others; it is logged",
 }

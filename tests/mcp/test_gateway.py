@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from codeflow_memory.http import edge
 from codeflow_memory.mcp import gateway
 from codeflow_memory.mcp.gateway import Gateway
 from codeflow_memory.mcp.handshake import STATELESS, VERSION_KEY
@@ -17,6 +18,15 @@ SECONDS = 30
 
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
 HEADERS = ((b"accept", b"application/json"), (b"content-type", b"application/json"))
+
+
+class Nobody:
+    """A caller of what needs none: a handshake, a ping."""
+
+    answered = staticmethod(edge.answered)
+
+
+NOBODY = Nobody()
 
 
 async def alive(door, do):
@@ -30,9 +40,9 @@ def test_an_sdk_that_cannot_be_loaded_is_an_error_and_is_tried_again(monkeypatch
     async def ask():
         monkeypatch.setattr(gateway, "_SERVER", "codeflow_memory.mcp.absent")
         with pytest.raises(ModuleNotFoundError):
-            await door.answer(HEADERS, PING, None)
+            await door.answer(HEADERS, PING, NOBODY)
         monkeypatch.setattr(gateway, "_SERVER", "codeflow_memory.mcp.server")
-        return await door.answer(HEADERS, PING, None)
+        return await door.answer(HEADERS, PING, NOBODY)
 
     answer = asyncio.run(alive(door, ask))
 
@@ -43,7 +53,7 @@ def test_messages_that_come_while_it_is_loaded_are_all_answered():
     door = Gateway("1")
 
     async def ask():
-        return await asyncio.gather(*(door.answer(HEADERS, PING, None) for _ in range(8)))
+        return await asyncio.gather(*(door.answer(HEADERS, PING, NOBODY) for _ in range(8)))
 
     assert [answer.status for answer in asyncio.run(alive(door, ask))] == [200] * 8
 
@@ -59,7 +69,7 @@ def test_who_waits_when_the_application_ends_is_let_go():
     door = Gateway("1")
 
     async def ask():
-        return asyncio.create_task(door.answer(HEADERS, PING, None))
+        return asyncio.create_task(door.answer(HEADERS, PING, NOBODY))
 
     async def run():
         waiting = await alive(door, ask)
@@ -92,10 +102,10 @@ def test_a_handshake_waits_for_nothing_and_is_what_the_sdk_says(message, more):
     door, body = Gateway("1"), json.dumps(message).encode()
 
     async def ask():
-        first = await asyncio.wait_for(door.answer((*HEADERS, *more), body, None), SECONDS)
+        first = await asyncio.wait_for(door.answer((*HEADERS, *more), body, NOBODY), SECONDS)
         waited = "codeflow_memory.mcp.server" in sys.modules and door._made.done()
-        await door.answer(HEADERS, PING, None)
-        return waited, first, await door.answer((*HEADERS, *more), body, None)
+        await door.answer(HEADERS, PING, NOBODY)
+        return waited, first, await door.answer((*HEADERS, *more), body, NOBODY)
 
     waited, first, later = asyncio.run(alive(door, ask))
 
@@ -119,7 +129,7 @@ def test_a_handshake_that_is_not_whole_is_the_sdks_to_refuse(message, headers):
     door, body = Gateway("1"), json.dumps(message).encode()
 
     async def ask():
-        return [await door.answer(headers, body, None) for _ in range(2)]
+        return [await door.answer(headers, body, NOBODY) for _ in range(2)]
 
     first, second = asyncio.run(alive(door, ask))
 
@@ -129,6 +139,7 @@ def test_a_handshake_that_is_not_whole_is_the_sdks_to_refuse(message, headers):
 
 PRELOADED = """
 import sys, threading
+from codeflow_memory.http import edge
 from codeflow_memory.mcp import gateway
 print("mcp" in sys.modules)
 gateway.preload()
